@@ -1,4 +1,4 @@
-"""Benchmarks: one package each, found by the declaration that it holds; those in BEIR's layout by their collection."""
+"""Benchmarks: one package each, found by the declaration in it; those in BEIR's layout by their declared collection."""
 
 import functools
 import sys

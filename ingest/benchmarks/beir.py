@@ -1,4 +1,4 @@
-"""Benchmarks in BEIR's layout: documents, queries and judgements, read alike for every collection that is declared."""
+"""Benchmarks in BEIR's layout: documents, queries and judgements, read the same way for every declared collection."""
 
 import math
 from collections.abc import Container, Iterator, Mapping
@@ -30,7 +30,7 @@ BEIR_PLACES = {
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The corpus, the queries, and the judgements of a split."""
+    """The files of the corpus, the queries, and the judgements of a split (`subset`)."""
     tree = source.find(".") or Tree(".", [])
     by_path, files = {entry.path: entry for entry in tree.entries}, []
     tree.reject_refused(rejects, source.name)
@@ -49,9 +49,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 def read(
     collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = BEIR_FIELDS
 ) -> SubsetRows:
-    """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
+    """Judged queries as items, the documents judged relevant to them as gold spans, and all documents as one pool."""
     files, blobs = pool_frames(("corpus", *document) for document in _documents(raw, fields, rejects))
-    # A document's id has no ending to tell its language by.
+    # The language cannot be told from a document's id, which has no file ending.
     blobs = blobs.with_columns(language=pl.lit(collection.language))
     queries: dict[str, str] = {}
 
@@ -73,7 +73,7 @@ def read(
         language=pl.lit(collection.language),
         pool_id=pl.lit("corpus"),
     )
-    # Whole documents.
+    # A gold span is a whole document.
     ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
     gold = judged.filter(is_relevant).join(ends, on="path", how="left")
     gold = gold.with_columns(pl.col("line_end").fill_null(0), line_start=pl.lit(0, pl.Int64), gold=pl.lit("judged"))
@@ -106,7 +106,7 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
 def _judgements(
     raw: RawFiles, fields: Fields, queries: Container[str], documents: Container[str], rejects: Rejects
 ) -> pl.DataFrame:
-    """item_id, path and grade of every judged document, each once for a query."""
+    """The columns item_id, path and grade, with one row for each judged pair of query and document."""
     grades: dict[tuple[str, str], int] = {}
 
     def judgement(_: str, row: JsonObject) -> tuple[str, int]:
@@ -144,7 +144,7 @@ def _grade(row: Mapping[str, object], paths: Paths) -> int:
 
 
 def benchmark_of(collection: Collection) -> Benchmark:
-    """The benchmark that reads a collection."""
+    """The benchmark declaration for a collection."""
     same = ("name", "display_name", "title", "meaning", "version", "homepage", "licence", "citation", "paper")
     return Benchmark(
         **{name: getattr(collection, name) for name in (*same, "markers", "place")},

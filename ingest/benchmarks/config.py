@@ -1,4 +1,4 @@
-"""Your own data in a benchmark's manner: the declaration `--config` reads, in the shape in which `list` prints it."""
+"""Own data read by the rules of a benchmark: the declaration that `--config` reads, in the form that `list` prints."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +20,7 @@ from lake.fingerprint import fingerprint
 from lake.tables import SITE_PAGES
 
 OWN, PUBLISHED_LABEL = "own", "published"
-"""The labels of own data that has a name of its own and no other label, and of what its publisher gave."""
+"""The label of own data that has a name of its own and no other label, and the label of the published data."""
 RESERVED: Mapping[str, str] = {
     PUBLISHED_LABEL: "the published data",
     "sample": "the bundled sample",
@@ -41,7 +41,7 @@ _Data = Annotated[_File | _Hub, Discriminator(lambda value: "hub" if isinstance(
 
 
 class DataDeclaration(BaseModel):
-    """A declaration of one's own data; of other data than the published, neither its licence nor its home holds."""
+    """A declaration of own data; the published licence and home page do not apply, so both are empty by default."""
 
     model_config = _STRICT
 
@@ -59,7 +59,7 @@ class DataDeclaration(BaseModel):
 
 
 def describe(benchmark: Benchmark) -> dict[str, object]:
-    """A benchmark's declaration: with a label of one's own, what `read_config` reads."""
+    """A benchmark as a declaration: with a label of your own, `read_config` can read it."""
     printed = {_KEYS.get(name, name): getattr(benchmark, name) for name in _PRINTED}
     if (schema := benchmark.schema) is not None:
         places = {name: location.usual for name, location in schema.places.items()}
@@ -71,13 +71,13 @@ def describe(benchmark: Benchmark) -> dict[str, object]:
 
 
 def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> tuple[Benchmark, TreesSource]:
-    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
+    """The benchmark and source that a declaration describes; its data must be below `reads` (default: its folder)."""
 
     def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
         return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
     content = read_yaml(file, _HINT)
-    # As `list` prints it.
+    # `list` prints a list of one declaration.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
         raise fault(file.name, f"it holds {shown(content)}, which is not one declaration", _HINT)
@@ -87,7 +87,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
         hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
         raise fault(key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
-    # What is printed of the published data may stand there as it is, and says nothing of other data.
+    # Values copied from what is printed for the published data are dropped: they do not apply to own data.
     printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
@@ -95,7 +95,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     if meaning := RESERVED.get(declaration.label.lower()):
         raise fault("label", f"{declaration.label!r} is what {meaning} is called; give your data another")
     if declaration.like:
-        # Some pages of a site are called after protocols.
+        # Some pages of a site are named after protocols.
         name, ends = declaration.name.lower(), {"all", *(protocol.partition("@")[2] for protocol in protocols())}
         is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
         if is_page or name in known:
@@ -121,14 +121,14 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         at_hand=None,
         has_excerpts=all(_is_in(file.parent, path) for path in places.values() if isinstance(path, Path)),
     )
-    # Other paths read other rows from equal bytes, so they are part of what exactly this is.
+    # Other field paths read other rows from the same bytes, so they are part of the revision.
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
     trees = {name: tree_of(given, is_tree=schema.places[name].is_tree) for name, given in places.items()}
     return own, TreesSource(trees, name=str(file), label=declaration.label, pinned=revision)
 
 
 def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
-    """A benchmark's rules for data of another name, with nothing of what is said of the published data."""
+    """A benchmark `name` for own data by the rules of `benchmark`, without its title, licence, citation and so on."""
     title = f"Own data in the manner of {benchmark.display_name}"
     meaning = f"Own data, asked and scored by the rules of {benchmark.display_name}."
     return replace(
@@ -147,12 +147,12 @@ def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
 
 
 def _is_in(folder: Path, path: Path) -> bool:
-    # Not `Path.resolve`, which raises where links go round in a circle.
+    # Not `Path.resolve`, which raises an error if links form a circle.
     return Path(realpath(path)).is_relative_to(realpath(folder))
 
 
 def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Path | HubRows:
-    """The data that is declared, which is there and in the folder that may be read."""
+    """The path or data set that a declaration names; an error if it does not exist or is outside the folder `reads`."""
     if isinstance(data, HubRows):
         if location.is_tree:
             raise GoldspanError("a data set of the hub is no folder or zip", code=Exit.INVALID)
@@ -162,7 +162,7 @@ def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Pat
         hint = "Where that is meant, name a folder around it on the command line: --config-reads FOLDER."
         raise GoldspanError(f"it leads out of {reads}, whose files alone are read", hint=hint, code=Exit.INVALID)
     try:
-        # A zip may be named without its ending.
+        # A zip may be named without `.zip`.
         for path in (target, Path(f"{target}.zip")) if location.is_tree else (target,):
             if path.is_file() or (path.is_dir() and (location.is_tree or is_saved(path))):
                 return path

@@ -1,4 +1,4 @@
-"""Benchmarks: one declaration each, saying what it is, which raw files it needs and how their rows are read."""
+"""The declaration of a benchmark: its description, the raw files it needs, and the functions that read their rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from lake.text import counted
 
 @dataclass(frozen=True)
 class PoolGroup:
-    """Pools stored as one part; without a name, contents of the group that follows, too many for one frame."""
+    """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory."""
 
     name: str
     files: pl.DataFrame
@@ -30,9 +30,9 @@ Rows = Sequence[Mapping[str, object]] | pl.DataFrame
 
 @dataclass
 class SubsetRows:
-    """The rows that a benchmark's reader gives for a part; `pools` are asked for once, and may be made one by one.
+    """The rows of one part, as a benchmark's reader returns them; `pools` may be a generator, so iterate over it once.
 
-    They do not say which benchmark's they are until they are `named`: data of one's own is read as a published one is.
+    The benchmark's name is added by `named`, since own data is read by the same reader as the published data.
     """
 
     items: pl.DataFrame
@@ -45,7 +45,7 @@ class SubsetRows:
     def of(
         cls, items: Rows, queries: Iterable[tuple[str, str, str]], gold: Rows, pools: Iterable[PoolGroup]
     ) -> "SubsetRows":
-        """Rows of as many columns as there are; of queries their items, query rules and texts."""
+        """Rows with all columns of their tables, null where not given; `queries` are (item id, query rule, text)."""
         texts = [
             {"item_id": item_id, "query": rule, "text": text, "sha256": sha256_of(text.encode())}
             for item_id, rule, text in queries
@@ -53,20 +53,20 @@ class SubsetRows:
         return cls(table_rows("items", items), table_rows("queries", texts), table_rows("gold_spans", gold), pools)
 
     def named(self, benchmark: str) -> "SubsetRows":
-        """The rows with the name of the benchmark that they are of."""
+        """The rows with the benchmark's name, which also becomes a prefix of the pool ids."""
         name, pool_id = pl.lit(benchmark), pl.lit(f"{benchmark}/") + pl.col("pool_id")
         return replace(
             self,
             items=self.items.with_columns(benchmark=name, pool_id=pool_id),
             queries=self.queries.with_columns(benchmark=name),
             gold=self.gold.with_columns(benchmark=name),
-            # One at a time, as they are made.
+            # A generator: pools are made and stored one at a time.
             pools=(replace(group, files=group.files.with_columns(pool_id=pool_id)) for group in self.pools),
         )
 
 
 def table_rows(name: str, rows: Rows) -> pl.DataFrame:
-    """Rows of a table; a column that is not said is missing, one that is none of the table's is left out."""
+    """Rows with exactly the columns of a table: those not given are null, those unknown are dropped."""
     columns = table(name).columns
     if not isinstance(rows, pl.DataFrame):
         return pl.DataFrame(rows, schema=columns)
@@ -74,7 +74,7 @@ def table_rows(name: str, rows: Rows) -> pl.DataFrame:
 
 
 class PartToRead(NamedTuple):
-    """Some of a subset's items, read when asked; its name is or begins with `part_of(subset)`."""
+    """A part of a subset's items, read when `read` is called; `name` is or begins with `part_of(subset)`."""
 
     name: str
     read: Callable[[Rejects], SubsetRows]
@@ -83,9 +83,9 @@ class PartToRead(NamedTuple):
 def in_one_part(
     read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **options: object
 ) -> Iterator[PartToRead]:
-    """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads.
+    """The only part of a subset, for benchmarks with one part per subset; `read(raw, subset, rejects)` reads it.
 
-    With a limit a seeded sample of the items with their gold; their pools stay whole.
+    With a limit, a seeded sample of the items with their queries and gold; the pools stay whole.
     """
 
     def limited(rejects: Rejects) -> SubsetRows:
@@ -109,20 +109,20 @@ def in_one_part(
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark, as `python -m ingest list` and the pages say it.
+    """A benchmark, as shown by `python -m ingest list` and on pages.
 
     Attributes:
-        markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
+        markers: Files or folders; a benchmark's folder contains at least one of them. `*` matches any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
-        parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
-            with a limit a seeded sample of so many in all. It takes `fields` where it has a schema, RepoEval's also
-            `with_needs`.
-        at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
-        is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
-        is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
-        like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
-        names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them;
-            beside each part of its pools that are searched is one of the same name and kind `rest`.
+        parts: `parts(raw, subset, limit, rejects)` → the subset's items in parts, which are always the same; with a
+            limit a seeded sample of `limit` items in all. It takes `fields` if the benchmark has a schema, RepoEval's
+            also `with_needs`.
+        at_hand: `at_hand(source)` → the subsets to read from a local source if none is named; None: the default ones.
+        is_one_subset: Its subsets contain the same items, so a lake may hold only one of them.
+        is_collection: A collection of documents; a source that lacks it is mentioned only if it was asked for.
+        like: For own data, the benchmark whose rules apply to reading, querying and scoring; empty for that itself.
+        names_commits: Rows name repositories at commits, which are cloned unless a file next to the rows holds them.
+            Each part of searched pools has a part of the same name and kind `rest` for the files not searched.
     """
 
     name: str
@@ -155,16 +155,16 @@ class Benchmark:
 
     @property
     def kind(self) -> str:
-        """The declared benchmark by whose rules it is read, asked and scored: itself, but for own data."""
+        """The declared benchmark whose rules apply: `like` for own data, else the benchmark itself."""
         return self.like or self.name
 
     def clones(self, source: Source) -> bool:
-        """Whether repositories of items that come from there are cloned when that is asked for."""
+        """Whether `--repositories` would clone repositories for items from this source."""
         is_sample = source.name == source.label == "sample"
         return self.names_commits and not is_sample and source.repositories is None
 
     def wanted(self, source: Source, requested: Sequence[str]) -> list[str]:
-        """The subsets to read: those asked for that it has, else all at hand, else its default ones."""
+        """The subsets to read: the requested ones that exist, else those a local source holds, else the defaults."""
         mine = [subset for subset in requested if subset in self.subsets]
         if not mine and self.at_hand is not None and source.name != HUB:
             mine = list(self.at_hand(source))
@@ -172,5 +172,5 @@ class Benchmark:
 
 
 def part_of(subset: str) -> str:
-    """The name of a subset's part, or what those of its parts begin with."""
+    """The name of a subset's only part, or the prefix of the names of its parts."""
     return subset.replace("/", "-")

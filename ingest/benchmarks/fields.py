@@ -1,4 +1,4 @@
-"""Fields of rows that others made: found by the paths at which a row may have them, each checked as it is read."""
+"""Fields of foreign rows: read from the first of several key paths that exists in a row, and checked."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
@@ -9,25 +9,25 @@ from lake.rejects import Rejects, excerpt_of
 from lake.text import is_encodable
 
 Paths = tuple[str, ...]
-"""Keys joined by dots; of several paths, the first that leads somewhere."""
+"""Paths, each of keys joined by dots; the first that exists in a row is read."""
 Fields = Mapping[str, Paths]
-"""Field → the paths at which a row may have it: upstream's own, or those that a declaration of one's own names."""
+"""Field → the paths at which a row may have it: those of the published data, or of a declaration of own data."""
 MISSING = object()
 _T = TypeVar("_T")
 
 
 class FieldError(ValueError):
-    """A row without what is read of it, or with something else there; the message says what is wrong."""
+    """A row lacks a field, or the field has another value than expected; the message says which."""
 
 
 def check(holds: bool, reason: str) -> None:
-    """Refuse a row of which something does not hold."""
+    """Raise a `FieldError` with `reason` unless `holds`; the row is then rejected."""
     if not holds:
         raise FieldError(reason)
 
 
 def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
-    """The first of some paths that leads somewhere and what is there; else the last, and `MISSING`."""
+    """The first path that exists in a row, and its value; the last path and `MISSING` if none exists."""
     path, value = "", MISSING
     for path in paths:
         value = row
@@ -39,14 +39,14 @@ def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
 
 
 def field_error(row: Mapping[str, object], paths: Paths, wanted: str = "") -> FieldError:
-    """The fault of a field that is not there, or not what is wanted."""
+    """The error for a field that is missing or has a wrong value; `wanted` says what it must be."""
     path, value = get_path(row, paths)
     tried = " or ".join(f"`{tried}`" for tried in paths)
     return FieldError(f"{tried} is missing{wanted and f'; it {wanted}'}" if value is MISSING else f"`{path}` {wanted}")
 
 
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
-    """The text at a path; `instead`, where one is given, of a row that has none."""
+    """The text at the first path that exists; `instead`, if given, for a row where it is missing or null."""
     path, value = get_path(row, paths)
     if instead is not None and (value is MISSING or value is None):
         return instead
@@ -56,7 +56,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
 
 
 def encodable(text: str, what: str) -> str:
-    """A text that can be written: JSON can hold half a surrogate pair."""
+    """A text that can be encoded as UTF-8; JSON may contain half a surrogate pair, which cannot, and is refused."""
     check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
     return text
 
@@ -64,7 +64,7 @@ def encodable(text: str, what: str) -> str:
 def parse_rows(
     entry: Entry, rejects: Rejects, parse: Callable[[str, JsonObject], _T], keys: Sequence[str] = ()
 ) -> Iterator[tuple[str, _T]]:
-    """The position of each of a data set's rows and what `parse(position, row)` makes of it, or a reject."""
+    """The position and `parse(position, row)` of each row of a data set; rows that raise `FieldError` are rejected."""
     for position, row in read_rows(entry, rejects, keys):
         try:
             value = parse(position, row)
@@ -75,7 +75,7 @@ def parse_rows(
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
+    """A data set's rows under the published keys: a field at another path (`fields`) moves to its first in `usual`."""
 
     def as_upstream(_: str, row: JsonObject) -> JsonObject:
         if fields == usual:

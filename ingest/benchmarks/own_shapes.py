@@ -1,4 +1,4 @@
-"""Own data of a common shape, written as a declaration that `--config` reads: `python -m ingest own`."""
+"""`python -m ingest own`: own data in a common shape, converted into a declaration that `--config` reads."""
 
 import json
 import re
@@ -33,7 +33,7 @@ _LINES = {"lines": "lines", "line": "line", "start_line": "start_line-end_line",
           "start": "start-end"}  # fmt: skip
 _REPOS, _COMMITS = ("repo", "repository", "repo_dir"), ("base_commit", "commit", "sha")
 _UNNAMED = "own/repository"
-"""What the repository of rows is called that name none."""
+"""The name given to the repository of rows that name none."""
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 _RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
@@ -49,13 +49,13 @@ _SHAPES = (
 def declare_own(
     items: str, repositories: str, into: Path, rejects: Rejects, *, name: str = "", query: str = "", gold: str = ""
 ) -> tuple[Path, Path, str, list[str]]:
-    """Write the declaration of own data below a folder, and its rows in ContextBench's form where they have another.
+    """Write a declaration of own data below `into`, and its rows in ContextBench's format if they have another.
 
-    Its file, the folder whose files it may read, where repositories are cloned from, and notes.
+    Return the declaration's file, the folder whose files it may read, the URL to clone repositories from, and notes.
 
-    `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` a folder of some or of
-    one, `github`, a URL, or empty; `gold` is `KEY[].PATH:LINES`, `KEY[].PATH:START-END`, either without the list where
-    a row has one place, `KEY[].PATH` or `KEY[]` of whole files, or `patch`.
+    `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` is a folder of several or
+    one, `github`, a URL, or empty. `gold` is `KEY[].PATH:LINES` or `KEY[].PATH:START-END` (without the list if a row
+    has one place), `KEY[].PATH` or `KEY[]` for whole files, or `patch`.
     """
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
@@ -95,7 +95,7 @@ def declare_own(
         else:
             question, written, convert = _converter(head, keys, query, gold, items)
             reads = home
-            # What is wrong with a row is for the reader to say, who looks at every one.
+            # Faulty rows are converted too: the reader checks every row and rejects them.
             converted = [convert(position, row) for position, row in read_rows(entry, rejects)]
             if not is_local and ":" not in written:
                 message = f"gold of whole files ({written}) needs their repositories here, which tell their lines"
@@ -119,9 +119,9 @@ def declare_own(
 def _converter(
     head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str
 ) -> tuple[str, str, Callable[[str, JsonObject], dict[str, object]]]:
-    """The keys of the question and of the gold, as given or the usual ones, and what makes ContextBench's rows of them.
+    """The keys of the question and the gold, given or detected, and the function that makes ContextBench's rows.
 
-    `head` are the first rows. A row is converted whatever is wrong with it; lines count from 1, both ends included.
+    `head` are the first rows. Faulty rows are converted too; lines count from 1, both ends included.
     """
 
     def check(path: str, why: str, objects: Sequence[JsonObject] = head) -> None:
@@ -156,7 +156,7 @@ def _converter(
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
         if not start:
-            # All of the file: to its end, which its repository tells.
+            # The whole file: its end is filled in later from the repository.
             first, last = 1, None
         elif isinstance(first, list) and len(first) in (1, 2):
             first, last = first[0], first[-1]
@@ -182,7 +182,7 @@ def _converter(
 
 
 def _objects(row: JsonObject, path: str, key: str = "-") -> list[JsonObject]:
-    """The objects of a list; without a key that they have, of a list of texts, each text under it."""
+    """The objects of the list at `path`; with an empty `key`, each text of the list becomes an object with that key."""
     value = get_path(row, (path,))[1]
     objects = [{"": item} if not key else item for item in value] if isinstance(value, list) else []
     return [item for item in objects if isinstance(item, dict)]
@@ -193,10 +193,10 @@ def _first(row: JsonObject, keys: Sequence[str], instead: str) -> str:
 
 
 def _snapshots(folder: Path, rows: Sequence[dict[str, Any]], into: Path) -> list[str]:
-    """The repositories of some rows as they lie in a folder, a file each; a row's commit is then their content's.
+    """Write each repository found in `folder` to a Parquet file, and set its rows' commit to a digest of its files.
 
-    The folder itself is the repository of rows that name none, and of those whose gold lies in it. What is given are
-    the names of those that are not there.
+    `folder` itself is the repository of rows that name none, and of rows whose gold files are in it. Return the names
+    of the repositories that are not found.
     """
     into.mkdir(parents=True, exist_ok=True)
     by_repo, absent = dict[str, list[dict[str, Any]]](), list[str]()

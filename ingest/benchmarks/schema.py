@@ -1,4 +1,4 @@
-"""What a declaration of own data may say: where the data is, and which fields its rows have."""
+"""The schema of a declaration of own data: the location of the data, and the fields of its rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from ingest.sources.tree import RawFiles, Source, Tree
 from lake.rejects import Rejects
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"
-"""What own data may be called."""
+"""The form of a name for own data."""
 
 
 @dataclass(frozen=True)
 class DataLocation:
-    """The location of some of one's own data: a folder or zip of files (`is_tree`), or a data set, which is rows."""
+    """The location of own data: a folder or zip of files (`is_tree`), or else a data set, which consists of rows."""
 
     usual: str
     is_tree: bool = False
@@ -21,7 +21,7 @@ class DataLocation:
 
 
 def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
+    """The files at the locations of a declaration (which has one subset): its data sets, and the trees to search in."""
     trees = {name: source.find(name) or Tree(name, []) for name in places}
     pools = [trees[name] for name, declared in places.items() if declared.is_tree]
     for tree in pools:
@@ -32,9 +32,9 @@ def find_places(places: Mapping[str, DataLocation], source: Source, subset: str,
 
 @dataclass(frozen=True)
 class DataSchema:
-    """The keys of a declaration (`--config`) of data in a benchmark's manner, below `data` and below `fields`.
+    """The keys of a declaration (`--config`) of own data: `places` are keys below `data`, `fields` below `fields`.
 
-    `find` is as the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
+    `find` works like the benchmark's own, on a source whose trees are named as in `places`; default: `find_places`.
     """
 
     places: Mapping[str, DataLocation]

@@ -1,4 +1,4 @@
-"""ContextBench: which lines of a repository an issue needs, for retrievers and for agents alike."""
+"""ContextBench: the lines of a repository that are needed to resolve an issue, for retrievers and for agents alike."""
 
 import csv
 import io
@@ -26,13 +26,13 @@ from lake.text import counted
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 
 ITEMS_OF_A_PART = 100
-"""Items that are read, ranked and scored together, where there are more: what memory must hold."""
+"""The maximum number of items per part: they are read, ranked and scored together, and must fit in memory."""
 
 _SELECTION = "selected_500_instances.csv"
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files that hold a subset's rows, and the repositories' files beside them."""
+    """The files with a subset's rows, and the repositories' files in the folder `repo_files`."""
     tree = source.find(".") or Tree(".", [])
     beside = source.find("repo_files") or Tree("repo_files", [])
     replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]).reject_refused(rejects)
@@ -60,7 +60,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def at_hand(source: Source) -> list[str]:
-    """The one subset that is read from a source on this machine when none is named."""
+    """The subset of a local source that is read if none is named: the full one, unless all its rows are verified."""
     tree = source.find(".")
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)] if tree else []
     return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
@@ -69,10 +69,10 @@ def at_hand(source: Source) -> list[str]:
 def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = CONTEXTBENCH_FIELDS
 ) -> Iterator[PartToRead]:
-    """The subset in one part; where it has many items, in several, those of a repository side by side."""
+    """The subset as one part, or as several if it has many items, with the items of a repository next to each other."""
     entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
     instances = read_instances(entries, rejects, raw.notes, fields)
-    # Of all rows: the files of a repository may be called by an instance that is not among those that are kept.
+    # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], raw.notes)
@@ -90,7 +90,7 @@ def parts(
 
 
 def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects) -> SubsetRows:
-    """The items, gold, gold patches, and the repositories one at a time."""
+    """The items, queries, gold and gold patches of some instances, and their repositories one at a time."""
     checked = list(check_instances(instances, find, rejects))
     tally.add(checked)
     gold = [
@@ -171,7 +171,7 @@ CONTEXTBENCH = Benchmark(
     paper="https://arxiv.org/abs/2602.05892",
     subsets=(FULL, VERIFIED, SELECTED),
     default_subsets=(FULL,),
-    # Its folder is found by its name: what lies in it is called by nothing else.
+    # No file or folder name is typical of its data, so its folder is found by its own name.
     markers=(),
     gold_rules={
         DOCS: "The annotated lines of the files that are in the repository, cut to their ends.",

@@ -1,4 +1,4 @@
-"""ContextBench's gold contexts in every form they are published in, held against the files they name."""
+"""ContextBench's gold contexts: decode every published form, and check them against the files they name."""
 
 import json
 import math
@@ -15,19 +15,19 @@ from lake.tables import FLAGS
 from lake.text import decode, is_encodable
 
 DOCS, OFFICIAL = "context", "context-official"
-"""The gold rules: those of the benchmark's description (`docs-v1`), and the published evaluator's."""
+"""The gold rules: that of the benchmark's description (`docs-v1`), and that of the published evaluator."""
 
-# The line past the end, which some contents have, is its number alone.
+# Contents that show the (empty) line past the end have the number alone there, without a tab.
 _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
 _FIELDS = ("file", "start_line", "end_line")
-_HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
+_HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # as published
 
 
 class GoldSpan(NamedTuple):
-    """Lines of a file that a gold context names, from 1 and both included; their content is never trusted."""
+    """Lines of a file in a gold context, from 1, both ends included; `content` may differ from the file's text."""
 
     file: str
     line_start: int
@@ -36,7 +36,7 @@ class GoldSpan(NamedTuple):
 
 
 def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
-    """The gold spans of a row: `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`."""
+    """The gold spans of a row: from `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`."""
     given = {key: row[key] for key in GOLD_KEYS if not _is_missing(row.get(key))}
     if "gold_context" in given:
         return decode_gold(given["gold_context"])
@@ -46,7 +46,7 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
-    """One gold context: a list of objects, its JSON text, or text blocks below `context<n>` and a wide colon."""
+    """The spans of a gold context: a list of objects, its JSON, or text blocks below `context<n>` and a wide colon."""
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
         check(text.strip() != "", "it is an empty text")
@@ -62,13 +62,13 @@ def decode_gold(value: object) -> list[GoldSpan]:
 
 
 def patch_of(row: Mapping[str, object]) -> str:
-    """The unified diff that a row has in the place of its gold context; empty where it has none there."""
+    """The unified diff that a row has in place of its gold context; empty if it has none."""
     value = row.get(GOLD_KEYS[0])
     return value if isinstance(value, str) and re.search(r"^(diff --git |--- )", value, re.MULTILINE) else ""
 
 
 def docs_path(given: str) -> str:
-    """A gold path inside its repository: `/testbed/`, `/workspace/<x>/`, leading `/` and `./` dropped."""
+    """A gold path relative to its repository: without `/testbed/`, `/workspace/<x>/` and leading `/` and `./`."""
     path = _inside(given.replace("\\", "/"))
     while path.startswith(("/", "./")):
         path = path.removeprefix("./").lstrip("/")
@@ -76,7 +76,7 @@ def docs_path(given: str) -> str:
 
 
 def official_path(given: str) -> str:
-    """As the published evaluator has it, a relative path without its leading `.` and `/`: `.github/x` is `github/x`."""
+    """A gold path as the published evaluator reads it; relative ones lose leading `.` and `/`: `github/x`."""
     path = given.replace("\\", "/")
     inside = _inside(path)
     return inside if inside != path else path.lstrip("/") if path.startswith("/") else path.lstrip("./")
@@ -84,7 +84,7 @@ def official_path(given: str) -> str:
 
 def _inside(path: str) -> str:
     if path.startswith("/workspace/"):
-        # What stands in the folder around the repositories has no more than its name.
+        # A file directly in `/workspace/` has only its name as path.
         repository, slash, rest = path.removeprefix("/workspace/").partition("/")
         return rest if slash else repository
     return path.removeprefix("/testbed/")
@@ -132,22 +132,22 @@ def _is_missing(value: object) -> bool:
 
 
 class Audit(NamedTuple):
-    """An item's gold, as rows of `gold_spans` without benchmark and item, and what is odd about it: flag → how many."""
+    """An item's gold as rows of `gold_spans`, without benchmark and item, and the number of its anomalies by flag."""
 
     rows: list[dict[str, object]]
     counts: Counter[str]
 
     @property
     def flags(self) -> list[str]:
-        """The counts above 0 as table `items` stores them: `ends-past-eof:2`."""
+        """The counts above 0 in the form in which table `items` stores them: `ends-past-eof:2`."""
         return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
 
 
 def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
-    """The gold under both rules, given those of the files the spans name that the repository holds.
+    """The gold under both rules; `files` are the contents of the named files that the repository has.
 
-    Under `context` a span is cut to its file, and one that lies past it keeps the file and no lines; spans of files
-    that are not there are left out. Under `context-official` a span stands as it is given.
+    Under `context` a span is clipped to its file (one wholly past the end keeps the file and no lines), and spans of
+    files that are missing are dropped. Under `context-official` spans are kept as given.
     """
     counts, docs = Counter[str](), Counter[tuple[str, int, int]]()
     gold_paths = {docs_path(span.file) for span in spans}
@@ -177,7 +177,7 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
 
 
 def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
-    """Whether the lines hold the content, but for white space at their ends and the line numbers some contents have."""
+    """Whether the lines equal the span's content, ignoring white space around lines and line numbers in the content."""
     if span.content is None:
         return True
     content = span.content.rstrip("\n").split("\n")

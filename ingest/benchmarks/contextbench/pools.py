@@ -1,4 +1,4 @@
-"""ContextBench's repositories as pools: the files that are searched, and the rest of the tree beside them."""
+"""ContextBench's repositories as pools: the files that are searched, and the other files of the repository."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,15 +23,15 @@ from lake.text import counted, listed
 _NOT_AT_HAND = "its repository is not at hand"
 
 Find = Callable[[Instance], Repository | None]
-"""The repository that an instance searches, at its commit."""
+"""The repository of an instance, at its commit; None if there is none."""
 
 
 def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
-    """Looks among the files beside the rows, then wherever the source fetches repositories; for some instances."""
+    """A function that finds an instance's repository: in the files next to the rows, else among the source's clones."""
     ids: dict[str, list[str]] = {}
     for instance in instances:
         ids.setdefault(instance.pool_id, []).extend(instance.ids)
-    # A folder `repo_files`: Parquet files called by an instance's id, or `<owner>__<name>@<commit>`.
+    # The folder `repo_files`: Parquet files named after an instance's id, or `<owner>__<name>@<commit>`.
     (tree,) = raw.pools
     files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
 
@@ -46,17 +46,17 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
 
 
 def not_at_hand(repo: str, commit: str, reason: str = "") -> str:
-    """Why an item cannot be scored whose repository nobody has."""
+    """The reason stored in `why_not` for an item whose repository is not available."""
     return f"{_NOT_AT_HAND}: {repo} at {commit[:12]}{f': {reason}' if reason else ''}"
 
 
 def wants_repository() -> pl.Expr:
-    """Whether that is why, of rows of `items`."""
+    """An expression over `items`: whether an item cannot be scored because its repository is not available."""
     return pl.col("why_not").str.starts_with(_NOT_AT_HAND).fill_null(value=False)
 
 
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
-    """The note on items that nobody has the repository of; nothing where there are none."""
+    """The note about the items whose repositories are not available, as a list; empty if there are none."""
     absent = sorted(item_ids)
     again = "--repositories clones them, and each run asks again for what could not be had"
     n, examples = counted(len(absent), "item"), listed(absent, MAX_EXAMPLES)
@@ -64,7 +64,7 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
-    """Ask again for the repositories of items that lack them; whether the answer is another for any."""
+    """Ask again for missing repositories; whether any is now available, or missing for another reason than before."""
     for repo, commit, before in absent.select("repo", "commit", "why_not").unique(["repo", "commit"]).iter_rows():
         reason = ""
         try:
@@ -77,15 +77,15 @@ def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
 
 
 def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts: Counter[str]) -> Iterator[PoolGroup]:
-    """Each repository as two parts: what is searched, and the rest of its text files; what is left out is counted."""
+    """Each repository as two parts: searched files and other text files; binary files are left out and counted."""
     no_files, no_blobs = pool_frames([])
-    # Commits of one repository share most of their contents.
+    # Commits of one repository share most of their contents, which are stored once.
     seen: set[str] = set()
     replaced: set[str] = set()
 
     def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
         for file in repository.files(rejects):
-            # As far as git looks for the zero byte that tells a binary file.
+            # Git takes a file for binary if its first 8,000 bytes contain a zero byte.
             if b"\0" in file.data[:8_000]:
                 counts["binary"] += 1
                 continue
@@ -113,11 +113,11 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
 
 
 Checked = tuple[Instance, Repository | None, Audit | None]
-"""An instance, its repository, and what that says of its gold."""
+"""An instance, its repository and its gold checked against the files; None where not available."""
 
 
 def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects) -> Iterator[Checked]:
-    """Every instance with its gold held against its repository, which those of one commit share."""
+    """Each instance with its gold checked against its repository's files; those of one commit share a repository."""
     by_pool: dict[str, list[Instance]] = {}
     for instance in instances:
         by_pool.setdefault(instance.pool_id, []).append(instance)
@@ -136,7 +136,7 @@ def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects)
                 rejects.add(f"repository {repo}", f"commit {commit}", error.what)
                 repository, why_not = None, not_at_hand(repo, commit, error.what)
         for instance in pool:
-            # A patch tells the definitions around the lines that it replaces.
+            # The gold of a patch are the definitions around the lines that it replaces.
             patched = gold_of_patch(instance.gold_patch, files)
             gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
             audited = audit(gold, files) if repository and instance.why_not is None else None
@@ -151,13 +151,13 @@ def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects)
 
 @dataclass
 class Tally:
-    """What is counted of the parts of a subset as they are read."""
+    """Counts over the parts of a subset, added as the parts are read."""
 
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
 
     def add(self, checked: Sequence[Checked]) -> None:
-        """Count some more items."""
+        """Add the counts of some more items."""
         self.counts["items"] += len(checked)
         for instance, _, audited in checked:
             n_spans = len(instance.gold)
@@ -168,7 +168,7 @@ class Tally:
                 self.absent.append(instance.item_id)
 
     def notes(self) -> Iterator[str]:
-        """The notes on the subset, where any part was read."""
+        """The notes about the subset; none if no part was read."""
         n = self.counts
         if not n:
             return

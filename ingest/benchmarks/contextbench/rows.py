@@ -1,4 +1,4 @@
-"""ContextBench's rows: Parquet, JSON and JSON Lines as instances, each once, with their gold decoded."""
+"""ContextBench's rows from Parquet, JSON or JSON Lines, as instances with decoded gold, one per id."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from lake.rejects import Rejects, excerpt_of
 from lake.text import counted
 
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
-"""The keys of a row's ids; the first it has is its item's id."""
+"""The keys that may hold a row's id; the first one present gives the item's id."""
 
 CONTEXTBENCH_FIELDS: Fields = {
     "id": ID_KEYS,
@@ -31,7 +31,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True)
 class Instance:
-    """A row, checked. Its gold is its spans or told by `gold_patch`; `why_not` holds whatever its repository has."""
+    """A checked row; its gold is `gold` or follows from `gold_patch`, and `why_not` says why it cannot be scored."""
 
     item_id: str
     upstream_id: str | None
@@ -49,22 +49,22 @@ class Instance:
 
     @property
     def ids(self) -> list[str]:
-        """Its ids."""
+        """All ids of the row."""
         return [self.item_id, *([self.upstream_id] if self.upstream_id else [])]
 
     @property
     def pool_id(self) -> str:
-        """Its repository at its commit."""
+        """The pool: the repository at its commit, `owner/name@commit`."""
         return f"{self.repo}@{self.commit}"
 
 
 def read_instances(
     entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = CONTEXTBENCH_FIELDS
 ) -> list[Instance]:
-    """The instances of some files, each id once, in the files' order.
+    """The instances of some files, one per id, in the order of the files.
 
-    Rows of one id with equal gold at one commit are one instance; where they differ, it cannot be scored. Gold that
-    cannot be decoded gives way to one of the same id that can.
+    Rows with the same id, equal gold and the same commit are one instance; if gold or commit differ, it cannot be
+    scored. A row whose gold cannot be decoded is replaced by one of the same id whose gold can.
     """
     instances: dict[str, Instance] = {}
     n_again = 0
@@ -92,7 +92,7 @@ def read_instances(
 
 
 def repository_of(row: _Row, item_id: str) -> str:
-    """`owner/name` of a row: its id decides, as in the published evaluator, then `repo`, then a URL of GitHub's."""
+    """The `owner/name` of a row: from its id, as in the published evaluator, else from `repo`, else a GitHub URL."""
     url = _text(row, "repo_url") or ""
     given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
     whole = [repo for repo in given if not form_fault("repository", repo)]
@@ -146,6 +146,6 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
 
 
 def _text(row: _Row, key: str) -> str | None:
-    """A text that is not empty; half a surrogate pair, which JSON can hold, becomes `?`."""
+    """The text at a key, None if missing or blank; half a surrogate pair, which JSON may contain, becomes `?`."""
     value = row.get(key)
     return value.encode(errors="replace").decode() if isinstance(value, str) and value.strip() else None

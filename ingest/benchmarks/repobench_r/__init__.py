@@ -1,4 +1,4 @@
-"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses; rows in all published forms."""
+"""RepoBench-R: find the candidate snippet that a row's next line uses. Rows in all published forms are read."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,11 +24,11 @@ from lake.tables import BLANK_GOLD
 from lake.text import is_blank
 
 ROWS_OF_A_PART = 4_000
-"""Rows of one part: what a kill can cost."""
+"""The number of rows per part: at most so many must be read again after the process is killed."""
 
 _NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 _SPLITS, _LEVELS = ("test", "train"), ("easy", "hard")
-# In every spelling the publisher has used.
+# The publisher has used all of these spellings.
 _INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
 _FIELDS: Fields = {
     **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
@@ -39,11 +39,11 @@ _FIELDS: Fields = {
 _PLACES = {"rows": DataLocation("data/python_cff.gz")}
 _FOLDERS = ("data", ".")
 
-_RawRow = tuple[str, str, int, object]  # its file, its level, its number there from 0 over all files, and the row
+_RawRow = tuple[str, str, int, object]  # file, level, number within the level over all files (from 0), row
 
 
 class _Row(NamedTuple):
-    """One row, checked: columns of its item, its last lines and all of its code, its candidates, and which is gold."""
+    """A checked row: its item's columns, its queries (last lines, all code), its candidates, and the gold's index."""
 
     item: dict[str, object]
     queries: tuple[str, str]
@@ -52,7 +52,7 @@ class _Row(NamedTuple):
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines."""
+    """The files of a subset: the publisher's pickles, or exports in Parquet or JSON Lines."""
     name = subset.partition("/")[0]
     for tree in filter(None, map(source.find, _FOLDERS)):
         tree.reject_refused(rejects)
@@ -69,7 +69,7 @@ def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def at_hand(source: Source) -> list[str]:
-    """The test subsets that a source on this machine holds: all of them are read when none is named."""
+    """The test subsets that a local source holds; all of them are read if none is named."""
     entries = [entry for tree in map(source.find, _FOLDERS) if tree is not None for entry in tree.entries]
     return [f"{name}/test" for name in _NAMES if any(_holds(entry, name) for entry in entries)]
 
@@ -77,7 +77,7 @@ def at_hand(source: Source) -> list[str]:
 def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = _FIELDS
 ) -> Iterator[PartToRead]:
-    """The subset's rows in parts, one source file in memory at a time."""
+    """The subset's rows in parts; one source file is in memory at a time."""
     name, split = subset.split("/")
     if limit is not None:
         part = f"{name}-{split}-sample"
@@ -98,7 +98,7 @@ def _drawn(raw: RawFiles, name: str, split: str, limit: int, fields: Fields, rej
     names = [(row.item["item_id"], row.item["repo"]) for row in checked(rejects)]
     frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
     chosen = set(stratified(frame, limit)["item_id"])
-    # Read once more, and chosen before anything is made of them: a few rows of many cost little.
+    # Read a second time and filtered before any rows are built, which is cheap for a few rows of many.
     return (row for row in checked(Rejects()) if row.item["item_id"] in chosen)
 
 
@@ -126,13 +126,13 @@ def _reading(
                 content = contents[candidate] = SharedContent(candidate.encode())
             files.append((item_id, f"cand:{number}", content))
     stored, blobs = pool_frames(files)
-    # A candidate's path has no ending to tell its language by.
+    # The language cannot be told from a candidate's path, which has no file ending.
     blobs = blobs.with_columns(language=pl.lit(language))
     return SubsetRows.of(items, queries, gold, [PoolGroup(part, stored, blobs, "candidates")])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
-    """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
+    """The raw rows of a split, numbered per level, one file in memory at a time; unreadable files are rejected."""
     counts = dict.fromkeys(_LEVELS, 0)
     for entry in entries:
         read = _exported if format_of(entry.path) in (".parquet", ".jsonl") else _pickled
@@ -156,7 +156,7 @@ def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iter
     for level in _LEVELS:
         rows = levels.pop(level, [])
         if isinstance(rows, list):
-            # Each row is let go once it is dealt with.
+            # Each row is freed once it is read.
             rows.reverse()
             while rows:
                 yield level, rows.pop()
@@ -165,7 +165,7 @@ def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iter
 
 
 def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
-    """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
+    """Rows of an export; split and level come from columns, else from the path, else from the number of candidates."""
     path = entry.path.lower()
     default = min((name for name in _SPLITS if name in path), key=path.find, default="test")
     by_path = next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
@@ -202,7 +202,7 @@ def _row(row: object, level: str, item_id: str) -> _Row:
         "n_candidates": len(candidates),
         "gold_flags": [BLANK_GOLD] if is_blank(candidates[gold]) else [],
     }
-    # As the official reader has it, a trailing newline counts as a line.
+    # The official reader counts a trailing newline as a line.
     return _Row(item, ("\n".join(code.split("\n")[-3:]), f"{imports}\n\n{code}"), candidates, gold)
 
 
@@ -211,7 +211,7 @@ def _candidates(context: object) -> tuple[list[str], bool]:
         raise FieldError("`context` must be a list of candidates that is not empty")
     candidates = []
     for number, candidate in enumerate(context):
-        # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
+        # In v1.1 a candidate is {identifier, path, snippet}, in v1 the snippet itself.
         snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
         if not isinstance(snippet, str):
             raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")

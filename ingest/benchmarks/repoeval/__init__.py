@@ -1,4 +1,4 @@
-"""RepoEval (RepoCoder): Python completion tasks whose gold is a range of lines in the task's own repository."""
+"""RepoEval (RepoCoder): Python completion tasks; gold is a range of lines in the task's own repository."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,7 +18,7 @@ from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 _LEVELS = {"function": "function_level", "line": "line_and_api_level", "api": "line_and_api_level"}
-"""Level → where its repositories lie; line and api tasks share theirs."""
+"""Level → the folder of its repositories; line and api tasks share one."""
 
 
 def _n_lines(text: pl.Expr) -> pl.Expr:
@@ -44,7 +44,7 @@ GOLD_RULES = {
         _HOLE + _n_lines(_TEXT.str.strip_suffix("\n")),
     ),
 }
-"""Rule → its meaning, and where its lines of gold start and end: half-open, of the task's own file."""
+"""Rule → its meaning, and the start and end of its gold lines in the task's own file (half-open)."""
 
 
 _NEEDS = (
@@ -69,7 +69,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     datasets, folder = source.find("datasets"), _LEVELS[level]
     if datasets is None:
         raise missing("datasets/ or datasets.zip")
-    # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
+    # codex first: its tasks are numbered before those that only codegen files have.
     names = ("codex", "codegen")
     wanted = [f"{level}_level_completion_{context}_context_{name}.test.jsonl" for name in names]
     by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
@@ -90,7 +90,7 @@ def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 
 def _searched(pools: Tree, rejects: Rejects) -> Tree:
-    """The files of the repositories that are searched; those beyond the limits are rejected before any is read."""
+    """The Python files of the repositories; files beyond the size limits are rejected before any is read."""
     python, total = [], 0
     for entry in pools.entries:
         *folders, name = entry.path.split("/")
@@ -110,7 +110,7 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
 def read(
     raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS, *, with_needs: bool = False
 ) -> SubsetRows:
-    """The items, gold spans and repositories of a subset, with the need of its completions where that is asked for."""
+    """The items, gold spans and repositories of a subset; `with_needs` adds the gold by need of the completions."""
     tasks = read_tasks(raw.tasks, fields, rejects, raw.notes)
     level, context = subset.split("-")
     group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
@@ -138,7 +138,7 @@ def read(
     if subset == "function-2k":
         pools += [published_pools(group), *constructed_pools(group, tasks)]
         if with_needs:
-            # Imported when needed: jedi takes a while to load.
+            # Imported when needed, as jedi loads slowly.
             from ingest.benchmarks.repoeval import needs
 
             items, needed, need_pools = needs.with_needs(items, group)

@@ -1,7 +1,7 @@
-"""The need of a completion: the definitions in other files of its repository that its names resolve to.
+"""The need of a completion: the definitions in other files of its repository that the names in it refer to.
 
-jedi's goto is asked for each name in the hole, over the finished file in its repository; imports are followed. Nothing
-of the repository is imported or run, and no installed package is looked into: what they define is library code.
+jedi's goto resolves each name in the hole, in the finished file within its repository, following imports. No code of
+the repository is imported or run. Installed packages are not searched: what they define counts as library code.
 """
 
 import sys
@@ -26,21 +26,21 @@ from lake.engine import BY_JOBS
 from lake.offsets import split_lines
 
 ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
-"""Kinds of what the names of a completion resolve to: column `need` of table `items`."""
+"""The kinds of need, by what the names of a completion refer to: column `need` of table `items`."""
 
 _HANDED_OUT = 10
 
 _PYTHON = "3.11"
-"""The Python by whose grammar files are read, whatever runs this."""
+"""The Python version whose grammar parses the files, whichever version runs this."""
 
 _Span = tuple[str, int, int]
 
 Need = tuple[str, list[_Span]]
-"""The kind of what the names of a hole resolve to, and the definitions elsewhere among it."""
+"""The kind of need of a hole, and the spans of the definitions in other files."""
 
 
 class Hole(NamedTuple):
-    """The lines of a file to be completed, from 0, in the folder of its repository."""
+    """The lines of a file to be completed, from `line` (from 0); `folder` is the folder of its repository."""
 
     folder: str
     path: str
@@ -49,10 +49,10 @@ class Hole(NamedTuple):
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
-    """Gold by need for the tasks of a subset, whose repositories are the group.
+    """Gold by need for the tasks of a subset; `group` holds their repositories.
 
-    The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the gold; and
-    a pool for every hole that has some: its repository, in which its own file ends at the hole.
+    Return the items with a column `need` (null if not scorable); the gold as item_id, path, line_start, line_end; and a
+    pool for each hole with such gold: its repository, with the file of the hole cut off at the hole.
     """
     columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")
     rows = items.filter("scorable", language="python").select(columns).rows()
@@ -64,7 +64,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
         ]
         with Workers(BY_JOBS) as workers:
             answers = workers.map(resolve_hole, holes, _HANDED_OUT)
-    # What kills its process is as little resolved as what jedi does not know.
+    # A hole that killed its process counts as unresolved, like names that jedi does not know.
     needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
     kinds = [(item_id, kind) for item_id, kind, _ in needs]
     known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
@@ -76,7 +76,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
 
 
 def notes(items: pl.DataFrame) -> Iterator[str]:
-    """The number of items that name definitions of other files, and what the others name."""
+    """The number of items whose names refer to other files, and the kinds of need of the other items."""
     counts = Counter(items["need"].drop_nulls())
     if counts:
         others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
@@ -84,7 +84,7 @@ def notes(items: pl.DataFrame) -> Iterator[str]:
 
 
 def _written(root: Path, group: PoolGroup) -> Mapping[str, str]:
-    """Each pool's files below a folder of its own, pool → folder; only a newline ends a line in them."""
+    """Write each pool's files to a folder of its own, with newlines as the only line ends; return pool → folder."""
     folders = {}
     files = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     for number, (pool_id, rows) in enumerate(sorted(files.partition_by("pool_id", as_dict=True).items())):
@@ -124,7 +124,7 @@ def _need(hole: Hole) -> Need:
     root = Path(hole.folder)
     path = root / hole.path
     text = path.read_text(encoding="utf-8")
-    # One of its own for every hole: jedi follows only so many calls, and counts them from the first name that is asked.
+    # A new script for every hole: jedi limits the calls it follows, and counts them over all names of a script.
     script = jedi.Script(text, path=path, project=_project(hole.folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
@@ -142,7 +142,7 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
     try:
         targets = script.goto(*leaf.start_pos, follow_imports=True)
     except (RecursionError, AttributeError, ValueError, TypeError, NotImplementedError):
-        # Faults of jedi's own, over code that it does not expect.
+        # jedi raises these errors on code that it does not expect.
         targets = []
     if not targets:
         return (LIBRARY if _is_of_a_library(script, leaf, root, own) else UNRESOLVED), set()
@@ -152,7 +152,7 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
         if module is None or not module.is_relative_to(root):
             kinds.add(LIBRARY)
         elif module == own:
-            # What an import cannot be followed to is not in the repository.
+            # If goto stops at an import statement, the imported module is not in the repository.
             kinds.add(LIBRARY if _is_import(target) else OWN_FILE)
         elif span := _definition(target):
             spans.add((module.relative_to(root).as_posix(), *span))
@@ -160,7 +160,7 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
 
 
 def _is_local(leaf: Name) -> bool:
-    """Whether a name is a variable or parameter of a function that it stands in, which no import binds."""
+    """Whether a name is a variable or parameter of a function around it that no import binds."""
     if leaf.parent is not None and leaf.parent.type in ("trailer", "argument", "dotted_name"):
         return False
     scope = leaf.search_ancestor("funcdef", "lambdef")
@@ -183,7 +183,7 @@ def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
 
 
 def _is_of_a_library(script: jedi.Script, leaf: Name, root: Path, own: Path) -> bool:
-    """Whether a name that leads nowhere is imported from outside the repository, or an attribute of such a one."""
+    """Whether an unresolved name is imported from outside the repository, or is an attribute of such a name."""
     trailer = leaf.parent
     if trailer is not None and trailer.type == "trailer" and trailer.parent is not None:
         base = trailer.parent.children[0]
@@ -195,7 +195,7 @@ def _is_of_a_library(script: jedi.Script, leaf: Name, root: Path, own: Path) -> 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
     if target.line is None or target.module_path is None:
         return None
-    # Inside it: at its start the leaf before it ends as well.
+    # One column further: at the name's start position, the leaf before it also matches.
     leaf = _tree(str(target.module_path)).get_leaf_for_position((target.line, target.column + 1))
     return leaf.get_definition(import_name_always=True) if isinstance(leaf, Name) else None
 
@@ -205,7 +205,7 @@ def _is_import(target: jedi.api.classes.Name) -> bool:
 
 
 def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
-    """The lines of a definition, from 0 and half-open; None for a module, and for an import that leads to a library."""
+    """The lines of a definition, from 0, half-open; None for a module, and for an import that leads to a library."""
     node = _node(target)
     if node is None or node.type in ("import_name", "import_from"):
         return None
@@ -236,7 +236,7 @@ def _tree(path: str) -> Module:
 
 
 _environment = cache(partial(jedi.create_environment, sys.executable, safe=False))
-"""This interpreter and no other of the machine; what it has installed is on no path that is searched."""
+"""An environment for this interpreter only; its installed packages are on no path that is searched."""
 
 
 @lru_cache(maxsize=16)

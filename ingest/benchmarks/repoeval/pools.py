@@ -1,4 +1,4 @@
-"""RepoEval's pools: each repository, and those of the published code-chunk evaluation."""
+"""RepoEval's pools: the repositories, the pools of the published code-chunk evaluation, and pools with added files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CODE_CHUNK_REPOS = (
 
 
 def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
-    """Every repository of the tree; a top folder around them all is seen through."""
+    """One pool for each repository of the tree; a single top folder around all repositories is ignored."""
     top = _around(tree.entries, repos)
 
     def files() -> Iterator[tuple[str, str, bytes]]:
@@ -53,13 +53,13 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
 
 
 def published_pools(group: PoolGroup) -> PoolGroup:
-    """The pools of the published code-chunk evaluation, if all are there; patchcore's built package comes first."""
+    """The pools of the published code-chunk evaluation, none if one is missing; patchcore's `build/lib` comes first."""
     repo = pl.col("pool_id").str.split("/").list.last()
     files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
         pool_id=pl.lit("code-chunk/") + repo, order=pl.lit(1)
     )
     if files["pool_id"].n_unique() < len(CODE_CHUNK_REPOS):
-        # No rows rather than no part, so that those of an earlier source do not stay.
+        # An empty part rather than none, so that one from an earlier source is replaced.
         files = files.clear()
     copied = files.filter(repo.str.ends_with("_patchcore-inspection"), pl.col("path").str.starts_with("src/"))
     built = copied.with_columns(path=pl.col("path").str.replace("^src/", "build/lib/"), order=pl.lit(0))
@@ -70,7 +70,7 @@ def published_pools(group: PoolGroup) -> PoolGroup:
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:
-    """The folders around the repositories that the tasks name: nothing, or an extra top folder such as in some zips."""
+    """The path of the folder around the repositories that the tasks name: empty, or a top folder as in some zips."""
     counts = Counter(
         "".join(f"{folder}/" for folder in folders[:depth])
         for entry in entries
@@ -91,7 +91,7 @@ CONSTRUCTED_POOLS: Mapping[str, str] = {
     RANDOM: "random-negatives",
     **{f"{WITH}{n}": f"{WITH}{n}" for n in (1, 4, 16)},
 }
-"""Kind of pool, as its ids begin (`<kind>/<repository>`) → the part that holds those of all repositories."""
+"""Kind of pool → the part that holds the pools of this kind of all repositories; pool ids are `<kind>/<repository>`."""
 
 _WORD = re.compile(r"\w+")
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not _WORD.match(chr(code))})
@@ -100,7 +100,7 @@ _K1, _B = 1.5, 0.75
 
 @dataclass(frozen=True)
 class DocumentWords:
-    """The words of some contents, numbered: `row_of` a sha256, and how often each word stands in each (rows, words)."""
+    """The words of contents: `terms` numbers them, `counts` has a row per content, `row_of` maps sha256 to row."""
 
     terms: Mapping[str, int]
     counts: sparse.csr_array
@@ -108,7 +108,7 @@ class DocumentWords:
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> DocumentWords:
-        """The words of the texts by sha256 that hold more than white space."""
+        """The words of all texts that are not blank; `texts` is sha256 → text."""
         contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
         terms: dict[str, int] = {}
         for sha256 in contents:
@@ -119,7 +119,7 @@ class DocumentWords:
 
 
 def _count_words(texts: Sequence[str], terms: Mapping[str, int]) -> sparse.csr_array:
-    # Imported when needed: it takes a tenth of a second.
+    # Imported when needed: the import takes a tenth of a second.
     from scipy import sparse
 
     counted = [Counter(terms[word] for word in _words(text) if word in terms) for text in texts]
@@ -130,13 +130,13 @@ def _count_words(texts: Sequence[str], terms: Mapping[str, int]) -> sparse.csr_a
 
 
 def _words(text: str) -> list[str]:
-    r"""The `\w+` of a text, lower-cased; parted at blanks where it is ASCII, which takes a quarter of the time."""
+    r"""The words (`\w+`) of a text in lower case; ASCII is split at blanks, which takes a quarter of the time."""
     lower = text.lower()
     return lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower)
 
 
 def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
-    """Each repository among files of the others, of every kind; none of a repository without others or tasks."""
+    """Pools of every kind: each repository with files of others added; none without other repositories or tasks."""
     prompts: dict[str, list[str]] = {}
     for task in tasks:
         prompts.setdefault(task.repo, []).append(task.prompt)
@@ -154,13 +154,13 @@ def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list
 def with_others(
     files: pl.DataFrame, words: DocumentWords, queries: Mapping[str, Sequence[str]], kind: str
 ) -> pl.DataFrame:
-    """Pools with files of the other pools at their end; one without queries (by pool), or without others, is left out.
+    """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    A pool is given as many files as it has: those that rank highest for any of its queries, by BM25 or by the cosine of
-    TF-IDF vectors over the files of all other pools, or by lot; or all files of so many other pools, drawn by a seed,
-    each number's among the next one's. Where two rank or score alike, a seeded hash of pool and content decides. Each
-    content comes in once, and none that the pool has itself or that holds nothing but white space. Their paths begin
-    with `other/` and the name of their repository, and so are those of none of its own files.
+    By kind, the added files are as many as the pool has, from all other pools: those that rank highest for any of its
+    queries by BM25 or by the cosine of TF-IDF vectors, or random ones; or all files of a number of other pools, drawn
+    with a seed so that a larger number includes the smaller. Ties are broken by a seeded hash of pool and content. Each
+    content is added once; contents that the pool has itself, and blank ones, are never added. Added paths begin with
+    `other/` and their repository's name, so they never equal one of the pool's own.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
@@ -170,14 +170,14 @@ def with_others(
         own, contents = pools[pool_id], set(pools[pool_id].values())
         others = [pool for pool in pools if pool != pool_id and not contents.issuperset(pools[pool].values())]
         if kind.startswith(WITH):
-            # Of all kinds of pools a repository has the same order of the others.
+            # The order of the other pools depends on the repository alone, so it is the same for every kind.
             repo = pool_id.rpartition("/")[2]
             others.sort(key=lambda other: (seeded_hash(repo, other.rpartition("/")[2]), other))
             others = others[: int(kind.removeprefix(WITH))]
         prefix = "other"
         while any(path.startswith(f"{prefix}/") for path in own):
             prefix += "_"
-        # The first place of a content is the one that is taken.
+        # A content with several paths gets the first.
         places: dict[str, str] = {}
         for pool in sorted(others, key=list(pools).index):
             for path, sha256 in pools[pool].items():
@@ -199,9 +199,9 @@ def with_others(
 def _weights(
     kind: str, counts: sparse.csr_array, queries: sparse.csr_array
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The weights of words in documents and queries, whose products order documents by BM25 or by TF-IDF's cosine.
+    """The weights of words in documents and in queries; their products order documents by BM25 or by TF-IDF cosine.
 
-    BM25 has k1 1.5 and b 0.75; TF-IDF damps terms by 1 + log, and its documents are of length 1.
+    BM25 has k1 1.5 and b 0.75; TF-IDF uses 1 + log of the term frequency, and documents are scaled to length 1.
     """
     n_documents, having = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
     weights, query_weights = counts.copy(), queries.copy()
@@ -222,16 +222,16 @@ def _weights(
 def _best_ranks(
     weights: sparse.csr_array, queries: sparse.csr_array, lot: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """The best rank of each document for any query, from 0; of those that score alike the lesser lot comes first."""
+    """The best rank of each document over all queries, from 0; among equal scores the lower `lot` comes first."""
     n_documents = len(lot)
     by_lot = np.argsort(lot, kind="stable")
     best = np.full(n_documents, n_documents, np.int64)
-    at_once = max(1, 4_000_000 // n_documents)  # so many cells, of documents and queries
+    at_once = max(1, 4_000_000 // n_documents)  # limits the number of scores in memory
     for start in range(0, queries.shape[0], at_once):
-        # Rounded, so that the order in which a machine adds decides nothing.
+        # Rounded, so that the order in which a machine adds numbers does not matter.
         scores = np.round((weights @ queries[start : start + at_once].T).toarray(), 6)[by_lot]
         ranks = np.empty(scores.shape, np.int64)
         np.put_along_axis(ranks, np.argsort(-scores, axis=0, kind="stable"), np.arange(n_documents)[:, None], axis=0)
-        # What shares no word with a query is not like it.
+        # A document that shares no word with a query ranks last for it.
         best[by_lot] = np.minimum(best[by_lot], np.where(scores > 0, ranks, n_documents).min(axis=1))
     return best

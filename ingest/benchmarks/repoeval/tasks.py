@@ -1,4 +1,4 @@
-"""RepoEval's task files: completion tasks, one JSON object a line, each checked on its own."""
+"""RepoEval's task files: completion tasks, one JSON object per line, each checked on its own."""
 
 import ast
 from collections import Counter
@@ -13,24 +13,24 @@ from lake.rejects import Rejects
 from lake.text import is_encodable
 
 NEEDS_RULE = "needs"
-"""The gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and the name of the part of its pools."""
+"""The name of the gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and of the part with its pools."""
 
 REPOEVAL_FIELDS: Fields = {
     "prompt": ("prompt",),
     "ground_truth": ("metadata.ground_truth",),
-    # A repository and the parts of a path in it, as a list or its Python repr.
+    # A repository and the parts of a path in it, as a list or as the Python repr of one.
     "path": ("metadata.fpath_tuple",),
-    # The completion's first line, from 0. Line and api files write `line_no` where function files write `lineno`.
+    # The completion's first line, from 0: `lineno` in function files, `line_no` in line and api files.
     "line": ("metadata.lineno", "metadata.line_no"),
     # The prompt's first line, from 0.
     "context_start": ("metadata.context_start_lineno",),
-    # The publisher's own name of the task, kept and never keyed on; to be there where it is declared elsewhere.
+    # The publisher's id of the task: stored, but never used as a key; required if a declaration gives another path.
     "id": ("metadata.task_id",),
 }
 
 
 class CompletionTask(NamedTuple):
-    """One row of a task file, checked."""
+    """A checked row of a task file."""
 
     where: str
     position: str
@@ -46,12 +46,12 @@ class CompletionTask(NamedTuple):
 
     @property
     def question(self) -> tuple[object, ...]:
-        """Everything that is asked, the hole first: tasks alike in it are one."""
+        """The repository, path, lines and texts of the task: tasks equal in these are one task."""
         return self[5:]
 
 
 def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes: list[str]) -> list[CompletionTask]:
-    """The tasks of all files, numbered per repository in file order; equal twins and duplicates once."""
+    """The tasks of all files, numbered per repository in file order; a task found again, in any file, is left out."""
     tasks: dict[tuple[object, ...], CompletionTask] = {}
     count: Counter[str] = Counter()
     for entry in entries:
@@ -64,7 +64,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
                 continue
             seen[task.question] = position
             if task.question not in tasks:
-                # A task that only a later file has is numbered after those of the first: no two have one name.
+                # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
                 tasks[task.question] = task._replace(n=count[task.repo])
                 count[task.repo] += 1
         if not seen and len(rejects) == n_refused:
@@ -82,7 +82,7 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Complet
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
-    # Function files alone name the function whose body is the hole, and nothing goes by it.
+    # Only function files name the function whose body is the hole; nothing depends on it.
     name, upstream_id = (get_path(row, paths)[1] for paths in (("metadata.function_name",), fields["id"]))
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
