@@ -67,21 +67,27 @@ def ingest(
         result.expected, result.scored = items.height, int(items["scorable"].sum())
         result.missing = result.expected - result.scored
         result.rejected += rejects.height
-        if not result.scored:
-            result.warnings.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
+        # Where some can be scored, the reader has named those without a repository.
+        is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
+        unscorable = items.remove(is_named).select(reason=pl.format("{}: {}", "item_id", "why_not"))
+        unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
+        if items.is_empty():
+            result.warnings.append(f"{benchmark.display_name}: nothing could be read: {_first_of(unread)}")
+        elif unscorable.height:
+            which = counted(unscorable.height, "item") if result.scored else "nothing of its items"
+            message = f"{which} {'cannot' if result.scored else 'can'} be scored: {_first_of(unscorable)}"
+            result.warnings.append(f"{benchmark.display_name}: {message}")
         return result
 
     return finish
 
 
-def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
-    unscorable = items.select(reason=pl.format("{}: {}", "item_id", "why_not"))
-    unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
-    reasons = (unscorable if items.height else unread)["reason"].drop_nulls().sort()
-    what = "of its items can be scored" if items.height else "could be read"
+def _first_of(rows: pl.DataFrame) -> str:
+    reasons = rows["reason"].drop_nulls().sort()
+    if reasons.is_empty():
+        return "its files hold no rows of what was asked for"
     more = f"; and {len(reasons) - 1:,} more, each with its reason in the lake" if len(reasons) > 1 else ""
-    why = reasons[0].splitlines()[0] if len(reasons) else "its files hold no rows of what was asked for"
-    return f"{what}: {why}{more}"
+    return f"{reasons[0].splitlines()[0]}{more}"
 
 
 @dataclass(frozen=True)

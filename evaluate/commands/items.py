@@ -133,9 +133,11 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     ]
     columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
     print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
-    unscored = [name for name, *_ in rows if state.get(name) != "yes"]
-    verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
-    Console().say(typed(f"  next: {verb}"))
+    has_items = set(store.scan("items").filter("scorable").select("benchmark").unique().collect()["benchmark"])
+    unscored = [name for name, *_ in rows if state.get(name) != "yes" and name in has_items]
+    if unscored or scored:
+        verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
+        Console().say(typed(f"  next: {verb}"))
 
 
 N_RESULTS, WIDTH = 20, 80

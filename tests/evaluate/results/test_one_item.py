@@ -91,6 +91,18 @@ def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
     assert "make ingest" in said.err
 
 
+def test_what_cannot_be_scored_is_not_evaluated_next(tmp_path: Path) -> None:
+    (tmp_path / "zoo").mkdir()
+    (tmp_path / "zoo" / "a.py").write_text("a = 1\nb = 2\n")
+    backwards = {"question": "Where is a?", "repo": "zoo", "gold": [{"path": "a.py", "start": 2, "end": 1}]}
+    (tmp_path / "my.jsonl").write_text(json.dumps(backwards))
+    own = ("--items", tmp_path / "my.jsonl", "--repositories", tmp_path, "--lake", tmp_path / "lake")
+    assert command("ingest", "own", *own).code == Exit.INCOMPLETE
+    said = command("evaluate", "status", "--lake", tmp_path / "lake").done()
+    assert said.out.splitlines()[2].split("\t")[:4] == ["my", "own", "1", "1"]
+    assert "make evaluate" not in said.err
+
+
 SYSTEM = "window-4-2+own-file"
 
 

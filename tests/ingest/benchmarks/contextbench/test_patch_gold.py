@@ -70,6 +70,7 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     said = command("ingest", "--config", declared, "--chunkers", "whole-file", "--lake", tmp_path / "lake")
     assert said.code == Exit.INCOMPLETE, said.err
     assert "swe full: 1 of 2 can be scored" in said.err
+    assert "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line" in said.err
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["scorable"].to_list() == [True, False]
     assert items["why_not"][1] == "its patch replaces no line of a source file that stood in its repository"
