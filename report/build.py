@@ -1,4 +1,4 @@
-"""Build the site: downloads, pages, static files and the manifest, unless what it is made from has not changed."""
+"""Build the site (downloads, pages, static files, manifest), unless its inputs have not changed."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
 _WORKERS = 2
-"""So much is written at a time: polars and deflate leave the interpreter to others, and who needs a picture waits."""
+"""Threads that write pages: polars and deflate release the interpreter lock, and pages wait for their pictures."""
 
-# What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
-# differ in them.
+# Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
+# measured, so they differ between lakes that are otherwise equal.
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
 
 
 class Built(NamedTuple):
-    """What a build did: the site as its manifest has it; or that it is current, and left alone."""
+    """The result of a build: the site's manifest, and whether the site was already current and so left unchanged."""
 
     manifest: Manifest
     is_current: bool
 
 
 def publishers() -> list[Publisher]:
-    """Every kind of page, in the navigation's order."""
+    """The publishers of all kinds of pages, in the order of the navigation."""
     import report.pages
     from lake.declarations import discover
     from report.publisher import Publisher
@@ -57,10 +57,10 @@ def build(
     url: str = "",
     item_text: ItemText | None = None,
 ) -> Built:
-    """Make the site, or leave it where it is current; `since` is an earlier site's manifest.
+    """Build the site in the folder `root` unless it is current; `since` is the manifest of an earlier site.
 
     Raises:
-        GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.
+        GoldspanError: The lake is empty or changes during the build, or the folder contains something else.
     """
     folder = SiteFolder(root)
     folder.check()
@@ -79,17 +79,17 @@ def build(
 
 
 def lake_state(lake: Lake) -> str:
-    """A fingerprint of everything the pages may show but for costs: lakes made alike have the same."""
+    """A fingerprint of all tables the pages show except costs; lakes built from the same inputs share it."""
     return fingerprint(lake.state(*_READ))
 
 
 def costs_state(lake: Lake) -> str:
-    """A fingerprint of the measured costs, by their content: the parts of two runs that were made alike differ."""
+    """A fingerprint of the content of the costs, which are measured and differ between otherwise equal lakes."""
     return fingerprint([sha256_of_file(part.path) for part in lake.parts("costs")])
 
 
 def code_state() -> str:
-    """A fingerprint of the files that turn a lake into a site, and of those that are shown or copied."""
+    """A fingerprint of the code and libraries that build the site, and of the files it shows or copies."""
     sources = [*CHECKOUT.joinpath("report").rglob("*.py"), *CHECKOUT.joinpath("lake").rglob("*.py")]
     sources += [path for top in ("templates", "static", "recipes") for path in (CHECKOUT / "site" / top).rglob("*")]
     sources += [CHECKOUT / "pyproject.toml", *(CHECKOUT / ".github" / "workflows").glob("*.yml")]
@@ -106,7 +106,7 @@ def _write(
     url: str,
     item_text: ItemText | None,
 ) -> Manifest:
-    # Loaded here, so that a build that is skipped answers at once; and when drawing has begun, which takes longer.
+    # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
     with drawing(new), ThreadPoolExecutor(_WORKERS) as workers:
@@ -137,14 +137,14 @@ def _write(
         }
 
         def publish(kind: Publisher) -> list[Future[str]]:
-            """Write the pages of a kind with their data; pictures of them that are still being drawn are given back."""
+            """Write the pages of a kind and their data; return their shared pictures, which may not be drawn yet."""
             pictures = []
             for page in kind.pages(material):
                 for path, content in page.files.items():
                     _write_new(new, path, content)
-                # A page that concludes nothing says what its kind is for.
+                # A page without a description has that of its kind.
                 description = page.description or kind.meaning
-                # Whoever shows a picture of a shared page asks for it by its whole address.
+                # Link previews need the picture's absolute address, so there is none without `url`.
                 picture = f"{FIGURES}/shared/{page.path.removesuffix('.html')}.png" if url else ""
                 if picture:
                     pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
@@ -165,7 +165,7 @@ def _write(
 
 
 def _write_new(new: Path, path: str, content: bytes) -> None:
-    """Write a file of the site; no two have one path."""
+    """Write a file of the site; raises GoldspanError if the path is already taken."""
     to = new / path
     to.parent.mkdir(parents=True, exist_ok=True)
     try:

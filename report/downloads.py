@@ -1,4 +1,4 @@
-"""The published copy of the results: one Parquet file per table, each row naming its system and benchmark."""
+"""The results to download: one Parquet file per table, with the system and benchmark in each row."""
 
 import re
 import shutil
@@ -21,23 +21,23 @@ MAX_DOWNLOAD_BYTES = 25_000_000
 """Static hosts refuse larger files; a larger table is split."""
 
 MAX_RANKED = 4_000_000
-"""Longer rankings are published up to the rank at which they have so many rows in all."""
+"""Maximum number of rows of rankings; if there are more, they are cut at a rank."""
 
 MAX_CHUNKS = 10_000_000
-"""More chunks are not published, nor more files."""
+"""If there are more chunks (or files), that table is published empty."""
 
 MAX_SCORES = 10_000_000
-"""Of more scores those by the protocols' primary metrics are published."""
+"""If there are more scores, only those of the protocols' primary metrics are published."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A table of the lake as it is published, in a file of that name.
+    """A table of the lake to download, in the file `<name>.parquet`.
 
-    `about` is `benchmark` for what came in with one; columns it is `without` are long texts that are not ours to
-    publish; rows `of_runs` are given their systems' names; `note` is what a reader must know besides the table's own
-    meaning, `declares` what each row declares. One written `if_any` is of some benchmarks alone. Of one that `ships` an
-    edition's file is copied.
+    `about` is `benchmark` for tables that are imported with a benchmark. Columns in `without` are left out: long texts
+    we may not publish. Rows `of_runs` get the names of their systems. `note` is added to the table's own meaning,
+    `declares` names the thing that each row declares. A table marked `if_any` is written only if the lake has it.
+    For a table that `ships`, the file of each published edition is copied too.
     """
 
     name: str
@@ -52,17 +52,17 @@ class Download:
 
     @property
     def meaning(self) -> str:
-        """What a row is."""
+        """The meaning of a row, with the note."""
         own = f"One row per {self.declares}, with what the pages say of it." if self.declares else ""
         meaning = " ".join(f"{own or table(self.table).meaning} {self.note}".split())
-        # Some files are called otherwise than the tables they are copies of.
+        # Some files have another name than their table.
         for other in DOWNLOADS:
             meaning = meaning.replace(f"`{other.table}`", f"`{other.name}`")
         return meaning
 
     @property
     def first_sentence(self) -> str:
-        """What a row is, in short: as far as the first full stop or colon."""
+        """The meaning of a row up to the first full stop, colon or semicolon."""
         first = re.split(r"(?<=[^.])[.:;](?= )", self.meaning, maxsplit=1)[0]
         return f"{first.rstrip('.')}."
 
@@ -105,7 +105,7 @@ DOWNLOADS: Sequence[Download] = (
 
 
 class Stored:
-    """A file that was written for download, with its columns' types and its first rows; an `edition` has its own."""
+    """A downloadable file with its columns, types and first rows; `edition` is its edition's name or empty."""
 
     def __init__(self, download: Download, path: Path, site: Path, edition: str = "") -> None:
         self.download, self.path, self.edition = download, path.relative_to(site).as_posix(), edition
@@ -118,9 +118,9 @@ class Stored:
 
 
 def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list[Stored]:
-    """Write every table, merged from its parts in their order, and copy what ships as it is read.
+    """Write every table as one file or more, and copy the files of published editions unchanged.
 
-    `metadata` goes into each file that is written.
+    `metadata` is stored in each file written.
     """
     runs, folder, stored = run_kinds(lake).select("run_id", "system", "kind").collect(), site / DATA_FOLDER, []
     folder.mkdir(parents=True)
@@ -140,20 +140,20 @@ def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list
 
 
 def file_metadata(download: Download, frame: pl.LazyFrame) -> dict[str, str]:
-    """What the metadata of a file says: what a row is, and what each column means."""
+    """The Parquet metadata of a file: the meaning of a row and of each column."""
     of_table = table(download.table)
     columns = {f"goldspan.column.{name}": of_table.column_meaning(name) for name in frame.collect_schema()}
     return {"goldspan.meaning": download.meaning, **columns}
 
 
 def table_files(stored: Sequence[Stored], name: str, benchmarks: Iterable[BenchmarkRow]) -> list[str]:
-    """The files that hold a table's rows of some benchmarks."""
+    """The paths of the files that contain a table's rows of some benchmarks."""
     editions = {benchmark.name if benchmark.is_edition else "" for benchmark in benchmarks}
     return [each.path for each in stored if each.download.name == name and each.edition in editions]
 
 
 def run_kinds(lake: Lake) -> pl.LazyFrame:
-    """The table `runs` with each run's kind: `agent`, `baseline`, `oracle`, and `retriever` for all others."""
+    """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
     agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
     tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
     kind = (
@@ -169,9 +169,9 @@ def run_kinds(lake: Lake) -> pl.LazyFrame:
 
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
-    """What of a table's rows is published, and where those are not all, that in a sentence."""
+    """The rows of a table that are published, and a sentence that tells if some are left out (empty if not)."""
     most = {"hits": MAX_RANKED, "chunks": MAX_CHUNKS, "files": MAX_CHUNKS, "scores": MAX_SCORES}.get(download.table)
-    # What is joined to a row adds none: the parts say how many there are.
+    # The joins behind `frame` add no rows, so the stored table gives their number.
     n = lake.scan(download.table).select(pl.len()).collect().item() if most else 0
     if most is None or n <= most:
         return frame, ""
@@ -183,7 +183,7 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
             return frame, ""
         depth = max(1, int((n_rows <= most).sum()))
         note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
-        # Scores are what does not compress: of first results they are nine tenths of the file.
+        # Scores hardly compress: they are nine tenths of the file.
         return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
     if download.table == "scores":
         primaries = lake.scan("protocols").select(*primary_measure(), protocol="name")
@@ -193,7 +193,7 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
 
 
 def primary_measure() -> list[pl.Expr]:
-    """The columns MEASURE of a protocol's primary metric; of rows of table `protocols`."""
+    """The columns MEASURE of each protocol's primary metric, as expressions over table `protocols`."""
     return [pl.col("primary").struct.field(name) for name in MEASURE]
 
 
@@ -208,9 +208,9 @@ def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
 
 
 def for_readers(lake: Lake, download: Download, frame: pl.LazyFrame, runs: pl.DataFrame) -> pl.LazyFrame:
-    """Rows of a lake's table with the systems and kinds of their runs, as :func:`run_kinds` gives these."""
+    """Rows of a table with the systems and kinds of their runs added; `runs` comes from :func:`run_kinds`."""
     if download.table == "aggregates":
-        # The numbers that the protocols' boards open on.
+        # Mark the numbers that each protocol's board shows first.
         opened = [pl.col("headline").struct.field(name) for name in ("slice", "slice_value")]
         headlines = lake.scan("protocols").select(*primary_measure(), *opened, protocol="name", is_headline=True)
         on = ["protocol", *MEASURE, "slice", "slice_value"]
@@ -220,7 +220,7 @@ def for_readers(lake: Lake, download: Download, frame: pl.LazyFrame, runs: pl.Da
         return frame
     added = {run: columns for run, columns in _OF_RUN.items() if run in frame.collect_schema()}
     for run, columns in added.items():
-        # Joined, and not replaced: of millions of rows that takes half of the memory.
+        # A join takes half the memory of `replace` on millions of rows.
         of_run = runs.lazy().select(pl.col("run_id").alias(run), **columns)
         frame = frame.join(of_run, on=run, how="left", maintain_order="left")
     names = [name for columns in added.values() for name in columns]
@@ -232,11 +232,11 @@ _OF_RUN = {
     "run_a": {"system_a": "system"},
     "run_b": {"system_b": "system"},
 }
-"""Column that names a run → the columns that are put before it, and what of the run each has."""
+"""Column with a run id → the columns added for it, each with the column of `runs` it is taken from."""
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:
-    """The files that a table was written to: one, or of a large one several."""
+    """Write a table to one file, or to several if it is larger than MAX_DOWNLOAD_BYTES; return their paths."""
 
     def sink(part: pl.LazyFrame, to: Path) -> Path:
         part.sink_parquet(to, compression="zstd", row_group_size=100_000, metadata=metadata)

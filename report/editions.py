@@ -1,7 +1,7 @@
-"""Published results: what was measured on the real benchmarks, without their texts, in files that ship with the code.
+"""Published results: scores on the real benchmarks, without the benchmarks' texts, in files shipped with the code.
 
 An edition is a folder `lake/published/<benchmark>-<edition>/` with a Parquet file per table. Its rows have the columns
-of the lake's tables and the edition's name in place of the benchmark's, and so stand beside a lake's own.
+of the lake's tables, with the edition's name as benchmark, so they can be read together with a lake's own rows.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from lake.store import Lake
 from lake.tables import table
 
 EDITIONS = Path(__file__).resolve().parents[1] / "lake" / "published"
-"""The editions that ship."""
+"""The folder of the editions shipped with the code."""
 
 EDITION_TAG = "published"
-"""The tag of a benchmark whose rows are an edition's."""
+"""The tag of benchmarks that are editions."""
 
 FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline")
-"""Columns that an edition's file may have beyond those of its table: a site's downloads have them."""
+"""Columns an edition's file may have in addition to its table's: the site's downloads contain them."""
 
 
 @cache
@@ -32,7 +32,7 @@ def _schema_of(file: Path) -> Mapping[str, pl.DataType]:
 
 
 class LakeWithEditions(Lake):
-    """A lake as those see it who only read: its own rows, then those of every edition in a folder, if there is one."""
+    """A read-only view of a lake: its own rows, followed by those of every edition in the folder `editions`."""
 
     def __init__(self, root: Path, editions: Path = EDITIONS) -> None:
         super().__init__(root)
@@ -41,13 +41,13 @@ class LakeWithEditions(Lake):
         self.editions = sorted(path for path in editions.glob("*/") if any(path.glob("*.parquet")))
 
     def parts(self, name: str, **folders: str) -> list[Part]:
-        """The stored parts of a table, as they were when it was first asked for since the last :meth:`state`."""
+        """The stored parts of a table; the list is cached until :meth:`state` is called."""
         if name not in self._parts:
             self._parts[name] = super().parts(name)
         return [part for part in self._parts[name] if folders.items() <= part.folders.items()]
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows as :meth:`Lake.scan` gives them, those of the editions behind."""
+        """A table's rows as from :meth:`Lake.scan`, followed by those of the editions."""
         key = (name, *(text for pair in sorted(folders.items()) for text in pair))
         if key not in self._frames:
             self._frames[key] = self._with_editions(name, folders)
@@ -55,7 +55,7 @@ class LakeWithEditions(Lake):
 
     def _with_editions(self, name: str, folders: Mapping[str, str]) -> pl.LazyFrame:
         own = super().scan(name, **folders)
-        # An edition is a benchmark of its folder's name.
+        # An edition's folder name is its benchmark's name.
         editions = [edition for edition in self.editions if folders.get("benchmark") in (None, edition.name)]
         files = [file for edition in editions if (file := edition / f"{name}.parquet").is_file()]
         if not files:
@@ -64,7 +64,7 @@ class LakeWithEditions(Lake):
         for file in files:
             columns = _schema_of(file).items()
             kept = {column: kind for column, kind in columns if column in schema or column not in FOR_READERS}
-            # A column that came later is null in it.
+            # A nullable column added since the edition was published is null.
             later = schema.keys() - kept.keys()
             needed = [column for column in later if not table(name).schema.columns()[column].nullable]
             if needed or not kept.items() <= schema.items():
@@ -74,11 +74,11 @@ class LakeWithEditions(Lake):
         known = (rows.drop(set(FOR_READERS) - set(schema), strict=False) for rows in shipped)
         rows = pl.concat([own, *known], how="diagonal")
         rows = rows.filter(**folders) if folders else rows
-        # What is called by its name or its content alone may be in both.
+        # Rows keyed without a benchmark (by name or content) may be in both.
         return rows if "benchmark" in schema else rows.unique(table(name).key, keep="first", maintain_order=True)
 
     def state(self, *names: str) -> str:
-        """A fingerprint over the parts of some tables and the editions' files of them."""
+        """A fingerprint of some tables' parts and of the editions' files; clears the caches."""
         self._parts.clear()
         self._frames.clear()
         files = [file for edition in self.editions for name in names if (file := edition / f"{name}.parquet").is_file()]

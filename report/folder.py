@@ -1,6 +1,6 @@
-"""The site's folder: built beside and swapped in, so there is a whole site or the one before; only ours is replaced.
+"""The site's folder: a site is built next to the old one and swapped in whole; files of others are never replaced.
 
-And what changed since a site that was published before: its manifest beside what is to be published now.
+Also compares the primary numbers of the new site with the manifest of an earlier one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from report.leaderboard.board import Board
 
 CHECKOUT = Path(__file__).parent.parent
-"""The folder of the code, its templates and its workflows."""
+"""The root of the checkout: code, templates and workflows."""
 
 MANIFEST, CHANGES = "manifest.json", "changes.json"
 GENERATOR = "goldspan report"
@@ -35,7 +35,7 @@ _FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class SiteFile:
-    """A file of a site; of a table its rows."""
+    """A file of a site: its size, its hash and, for a table, its number of rows."""
 
     bytes: int
     sha256: str
@@ -44,7 +44,7 @@ class SiteFile:
 
 @dataclass(frozen=True)
 class PrimaryNumber:
-    """A system's primary number on a board: over how many items, and of which run."""
+    """A system's primary score on a board, the number of items it is over, and the run id."""
 
     value: float | None
     n: int
@@ -53,7 +53,7 @@ class PrimaryNumber:
 
 @dataclass(frozen=True)
 class BoardNumbers:
-    """The primary numbers of a board, as a manifest keeps them: of which data, by which rules, and those of systems."""
+    """A board's primary scores in a manifest, with what they depend on: the data and the protocol's hash (`rules`)."""
 
     title: str
     path: str
@@ -64,10 +64,10 @@ class BoardNumbers:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a build wrote: the fingerprints of what it is made from, its files, and every board's primary numbers.
+    """A description of a built site: the fingerprints of its inputs, its files, and every board's primary numbers.
 
-    `fingerprint` is of the lake but for costs, and of the code; `costs` of what the runs cost: the one thing in which
-    builds of lakes that were made alike differ.
+    `fingerprint` covers the code, the options and the lake without costs, `lake` only the latter, `costs` the measured
+    costs, which alone differ between sites built from the same inputs.
     """
 
     fingerprint: str
@@ -77,7 +77,7 @@ class Manifest:
     numbers: Mapping[str, BoardNumbers]
 
     def text(self) -> str:
-        """As it is stored."""
+        """The manifest as JSON text."""
         files = {
             name: {fact: value for fact, value in vars(file).items() if value is not None}
             for name, file in sorted(self.files.items())
@@ -87,7 +87,7 @@ class Manifest:
 
 
 def manifest_in(file: Path) -> Manifest:
-    """The manifest in a file; raises OSError, ValueError or RecursionError where it is none of ours."""
+    """The manifest in a file; raises OSError, ValueError or RecursionError if it is not a manifest of this program."""
     stored = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != _FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
@@ -103,14 +103,14 @@ class SiteFolder:
         self._old = self.root.with_name(f".{self.root.name}.old")
 
     def manifest(self) -> Manifest | None:
-        """What the last build wrote, or None where no build of ours did."""
+        """The manifest of the last build; None if the folder contains no site built here."""
         try:
             return manifest_in(self.root / MANIFEST)
         except (OSError, ValueError, RecursionError):
             return None
 
     def current(self, fingerprint: str, costs: str) -> Manifest | None:
-        """The manifest of a site that was made from exactly this, every file of it as it was written; else None."""
+        """The site's manifest if its fingerprints are these and no file has changed since; else None."""
         stored = self.manifest()
         if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):
             return None
@@ -118,7 +118,7 @@ class SiteFolder:
         return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
     def check(self) -> None:
-        """Refuse a folder that holds something else than a site of ours."""
+        """Raise GoldspanError if the folder contains anything other than a site built here."""
         names = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
         if (not names and not self.root.is_file()) or self.manifest() is not None:
             return
@@ -128,9 +128,9 @@ class SiteFolder:
 
     @contextmanager
     def building(self) -> Iterator[Path]:
-        """A new folder to write into; it takes the site's place when the block ends well.
+        """Yield a new folder to write into; it replaces the site if the block ends without an error.
 
-        Files in the old site that no build of ours wrote are kept; what an earlier build wrote is not.
+        Files of the old site are dropped, except those that no build wrote: they are copied over.
         """
         self.check()
         try:
@@ -145,14 +145,14 @@ class SiteFolder:
                     shutil.rmtree(self._new, ignore_errors=True)
                     shutil.rmtree(self._old, ignore_errors=True)
         except (OSError, pl.exceptions.PolarsError) as error:
-            # What polars says of the lake is for others to tell.
+            # Polars errors other than a refused write are not about this folder.
             if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
                 raise
             message = f"the site could not be written: {refusal_of(error) or error}"
             raise GoldspanError(message, where=str(self.root), hint="The site before it still stands.") from error
 
     def _recover(self) -> None:
-        """Clear up after a build that was killed; one killed between the two renames has the site aside."""
+        """Clean up after a killed build, and restore the site if it was killed between the two renames."""
         if self._old.exists() and not self.root.exists():
             self._old.rename(self.root)
         for left in (self._new, self._old):
@@ -174,7 +174,7 @@ class SiteFolder:
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
-    """Every board's primary numbers, for the next build to compare its own with."""
+    """Board name → its primary numbers, stored in the manifest so that the next build can compare its own."""
     numbers = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
@@ -190,7 +190,7 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
 def changes_since(
     before: Manifest, numbers: Mapping[str, BoardNumbers], downloads: Sequence[Stored]
 ) -> dict[str, object]:
-    """What changed since a build whose manifest is given, as `changes.json` has it."""
+    """The changes since the build of manifest `before`, as stored in `changes.json`."""
     known = before.numbers
     rows = {name: file.rows for name, file in before.files.items() if file.rows is not None}
     now = {stored.path: stored.n_rows for stored in downloads}
@@ -220,10 +220,10 @@ def _of_board(before: BoardNumbers | None, now: BoardNumbers | None) -> dict[str
 
 
 def _of_system(system: str, old: PrimaryNumber | None, new: PrimaryNumber | None) -> dict[str, Any]:
-    """A system's numbers, why they differ as far as that is known (None where they do not), and how much."""
+    """A system's scores before and now, why they differ (None if they do not), and the absolute difference."""
     before, now = old.value if old else None, new.value if new else None
     size = None if before is None or now is None else abs(now - before)
-    # Numbers that would look alike are shown in as many digits as tell them apart.
+    # If two different numbers round to the same text, show all their digits.
     shown = repr if size and score(before) == score(now) else score
     why: str | None = "new" if old is None else "gone"
     if old is not None and new is not None:

@@ -1,4 +1,4 @@
-"""What there is in a lake, as a page knows it: declared things, benchmarks, protocols, runs, what was submitted."""
+"""Typed rows of the lake for pages: benchmarks, tasks, protocols, metrics, chunkers, retrievers and runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.editions import EDITION_TAG
 
 MEASURE = ("granularity", "metric", "k")
-"""What names a column of numbers."""
+"""The key of a column of scores."""
 
 ALL_ITEMS = "all"
-"""The slice that holds every item, and its one value."""
+"""The name of the slice with every item, and of its only value."""
 
 COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
 
 
 class DeclarationRow(BaseModel):
-    """A row of one of the tables of declared things; the columns as they are stored."""
+    """A row of a table of declarations (benchmarks, tasks, protocols, …), with the columns as stored."""
 
     table: str
     name: str
@@ -39,15 +39,15 @@ class DeclarationRow(BaseModel):
 
     @property
     def shown_name(self) -> str:
-        """The name people know it by."""
+        """The name shown to people."""
         return self.display_name or self.name
 
 
 class BenchmarkRow(DeclarationRow):
-    """A benchmark and what of it lies in the lake; repositories, languages and subsets are those of scorable items.
+    """A benchmark with counts of its items in the lake; repositories, languages and subsets are of scorable items.
 
-    Its label, which its title ends in, sets its data apart from the published benchmark: `sample`, `mined`. Own data is
-    scored by the rules of the benchmark that it is `like`, and so is an edition of published results.
+    `label` (`sample`, `mined`), which ends the title, marks data other than the published benchmark. Own data and
+    editions of published results are scored by the rules of the benchmark `like`.
     """
 
     subject: str
@@ -64,22 +64,22 @@ class BenchmarkRow(DeclarationRow):
 
     @property
     def kind(self) -> str:
-        """The declared benchmark by whose rules it is scored: itself, but for own data."""
+        """The name of the benchmark whose rules score it: `like` for own data and editions, else its own name."""
         return self.like or self.name
 
     @property
     def is_edition(self) -> bool:
-        """Its rows are results that ship with the code."""
+        """Whether it is an edition: published results shipped with the code."""
         return EDITION_TAG in self.tags
 
     @property
     def is_own(self) -> bool:
-        """It is somebody's own data."""
+        """Whether the benchmark is a user's own data."""
         return bool(self.like) and not self.is_edition
 
     @property
     def provenance(self) -> str:
-        """Where its data is from, in words."""
+        """The source of its data, in words."""
         if self.is_edition:
             return "results that ship with Goldspan"
         what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
@@ -88,7 +88,7 @@ class BenchmarkRow(DeclarationRow):
 
 
 class TaskRow(DeclarationRow):
-    """A task; `lake.pools.own_pool` says from its prefix what its pools are called."""
+    """A task; `lake.pools.own_pool` builds the ids of its pools from `pool_prefix` and `pool_by`."""
 
     benchmark: str
     query: str
@@ -99,7 +99,7 @@ class TaskRow(DeclarationRow):
 
 
 class MetricRow(DeclarationRow):
-    """A metric: what is better (`neither` for what ranks nothing), and what its cut-off counts."""
+    """A metric: `direction` is which values are better (`neither`: not used to rank), `cut` what its cut-off counts."""
 
     direction: Literal["higher", "lower", "neither"]
     micro: Literal["ratio", "same", "none"]
@@ -109,7 +109,7 @@ class MetricRow(DeclarationRow):
 
 
 class ProtocolRow(DeclarationRow):
-    """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
+    """A protocol; `task` is set if several of its tasks have runs and this is the protocol for one of them."""
 
     benchmark: str
     tasks: list[str]
@@ -126,17 +126,17 @@ class ProtocolRow(DeclarationRow):
 
     @property
     def short(self) -> str:
-        """Its name within its benchmark, `chunking-v1`, and its task's where it stands for one of several."""
+        """Its name without the benchmark (`chunking-v1`), followed by the task's name if `task` is set."""
         name = self.name.partition("@")[2] or self.name
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A system's answers to one task, and what they cost if it was run here.
+    """A run: a system's answers to one task.
 
-    `cost` and `usage` are rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage`, `numbers` beside;
-    `submission` is a row of `submissions` that became this run.
+    `cost` and `usage` are the run's rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage` (the latter
+    with `numbers` added), `submission` is its row of table `submissions`; each is None if there is none.
     """
 
     run_id: str
@@ -163,29 +163,29 @@ class RunRow:
 
     @property
     def short_name(self) -> str:
-        """Its retriever's title, whatever was searched; where that is not known, or means several, the system's id."""
+        """The retriever's title, or the system's id if there is no title or it is ambiguous."""
         return self.retriever_title or self.system
 
     @property
     def by(self) -> str:
-        """Over which chunks it searches, or of what an agent is made, where its name does not say it."""
+        """The addition to `short_name`: the chunker, or what an agent is made of; may be empty."""
         return (self.chunker or "") if self.retriever_title else self.agent
 
     @property
     def full_name(self) -> str:
-        """Its name with the chunker, where the system has one."""
+        """Its name with the chunker, if it has one."""
         return (
             f"{self.retriever_title} over {self.chunker}" if self.retriever_title and self.chunker else self.short_name
         )
 
     @property
     def comparable(self) -> bool:
-        """Whether it answered the whole benchmark, so that its numbers may stand beside others."""
+        """Whether it answered the whole benchmark, so that its scores may be compared with others."""
         return self.status == COMPLETE and self.limit is None
 
     @property
     def kind(self) -> str:
-        """What sort of system it is."""
+        """The kind of system: agent, baseline, retriever, the submission's kind, or else the run's origin."""
         if self.has_steps:
             return "agent"
         if self.submission is not None:
@@ -194,7 +194,7 @@ class RunRow:
 
     @property
     def agent(self) -> str:
-        """An agent's scaffold, model and date, as far as its files and its submission tell them; else empty."""
+        """An agent's scaffold, model and date, as far as they are known; empty for other systems."""
         if not self.has_steps:
             return ""
         models = self.usage["models"].split(", ") if self.usage else []
@@ -204,14 +204,14 @@ class RunRow:
 
     @property
     def drawn(self) -> str:
-        """Which of the KIND_LOOKS it is drawn in: what searches is a retriever, wherever it was made to run here."""
+        """The key of KIND_LOOKS it is drawn with; kinds without a look of their own are drawn as retrievers."""
         if self.baseline:
             return ORACLE_KIND if self.retriever == ORACLE_KIND else "baseline"
         return self.kind if self.kind in KIND_LOOKS else "retriever"
 
     @property
     def provenance(self) -> str:
-        """Where its numbers come from, as its badge says it."""
+        """The source of its scores, as shown in its badge."""
         if self.origin == BUILT_IN or self.format in PROGRAMS:
             return "run here"
         return f"scored here from the submitted {'trajectories' if self.has_steps else 'ranking'}"

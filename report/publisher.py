@@ -1,4 +1,4 @@
-"""What a page is: one publisher per module in `report/pages`, found by name."""
+"""Pages and publishers: each module in `report/pages` defines one publisher, which is discovered there."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -12,10 +12,10 @@ from report.tables_read import TablesRead
 
 @dataclass(frozen=True)
 class Page:
-    """A page to be rendered from a template, its path in the site and the title of the browser's tab.
+    """A page to be rendered from a template, with its path in the site and the title of the browser's tab.
 
-    `description` is what it says in a sentence, for those who share its address; `files` are data loaded on demand:
-    path in the site → content.
+    `description` is a sentence for link previews; `files` are data that the page loads on demand: path in the site →
+    content.
     """
 
     path: str
@@ -27,10 +27,10 @@ class Page:
 
 
 class SiteMaterial:
-    """What pages are made of: the leaderboards of every benchmark, the headline first, and what else is asked for.
+    """The input of all pages: the lake's tables, the leaderboards of every benchmark (headline first), the options.
 
-    The downloads are written meanwhile; the project is as pyproject.toml describes it. Where `is_local` nobody said
-    that the site is published, or of which items it is to show text.
+    `written` are the downloads, which may still be being written; `project` is the section of pyproject.toml.
+    `is_local`: neither an address of the site nor an `item_text` was given, so the site is for this machine only.
     """
 
     def __init__(
@@ -46,15 +46,15 @@ class SiteMaterial:
 
     @property
     def downloads(self) -> Sequence[Stored]:
-        """The files to download."""
+        """The files to download; waits until they are written."""
         return self.written.result()
 
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; the first line of its module's docstring (`doc`) says what is there.
+    """The maker of all pages of one kind; `doc` is its module's docstring, whose first line describes the pages.
 
-    Kinds come in the `order` of the navigation, in which `entries` are titles and paths.
+    `order` is the place of the kind in the navigation, `entries` returns its entries there: titles and paths.
     """
 
     name: str
@@ -65,6 +65,6 @@ class Publisher:
 
     @property
     def meaning(self) -> str:
-        """What a reader finds there, in a sentence."""
+        """A description of the pages: the first line of `doc` after its colon."""
         text = self.doc.splitlines()[0].partition(": ")[2]
         return text[0].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Publish results: the rows of one benchmark of a lake as an edition, under its own name and without the texts."""
+"""Publish results: write one benchmark's rows of a lake as an edition, with a name of its own and without texts."""
 
 import re
 import shutil
@@ -20,10 +20,10 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
     "run_items": ("completion",),
     "hits": ("byte_start", "byte_end", "chunk_no", "score"),
 }
-"""Columns whose values are not published: a data set's text or a model's, and of hits what is half of the bytes."""
+"""Columns published empty: texts of data sets and models, and columns that would be half of the bytes of hits."""
 
 DEPTH, CHARACTERS = 10, 8_000
-"""So many results of each list are published, or as many as have so many characters; the numbers are of all."""
+"""Results published per ranking: the first DEPTH, and those within CHARACTERS; scores are of the whole ranking."""
 
 _OF_BENCHMARK = (
     "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "usage", "hits",
@@ -36,12 +36,12 @@ _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships
 
 
 def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> Path:
-    """Write one benchmark's rows as the edition `<benchmark>-<edition>` in a folder, in place of the one there was.
+    """Write one benchmark's rows as the edition `<benchmark>-<edition>` into the folder `to`; replace an older one.
 
-    `label` says for people what tells it from other editions: `function level`.
+    `label` is the edition's name for people: `function level`.
 
     Raises:
-        GoldspanError: The lake holds no run of the benchmark, or the edition's name is not a name.
+        GoldspanError: The lake contains no run of the benchmark, or `edition` has characters that are not allowed.
     """
     if not re.fullmatch(r"[a-z0-9-]+", edition):
         raise GoldspanError(f"--edition {edition!r} is no name", hint="Use a to z, 0 to 9 and -.", code=Exit.USAGE)
@@ -60,10 +60,10 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         like=pl.lit(benchmark),
         label=pl.lit(label),
         tags=pl.concat_list(pl.lit([EDITION_TAG, label]), "tags"),
-        # On a page editions come before a lake's own benchmarks.
+        # Pages show editions before the lake's own benchmarks.
         place=pl.col("place") - 1_000,
     )
-    # What chance returns says nothing, and is half of the bytes.
+    # The hits of the random baseline tell nothing, and are half of the bytes.
     runs = frames["runs"]
     chance = runs.filter(retriever="random").select("run_id")
     new = pl.col("n_new_nws").fill_null(0)
@@ -75,7 +75,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
     measured = frames["aggregates"].select(name="metric").unique()
     frames["metrics"] = lake.read("metrics").join(measured, on="name", how="semi", maintain_order="left")
-    # An item's page needs the lengths of the files that gold or answers name, and no more of their contents.
+    # Of contents, an item's page needs only the lengths of files that are named by gold or hits.
     shown_files = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")
     shown_files = shown_files.join(pools, on="item_id").select("pool_id", "path").unique()
@@ -100,7 +100,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
 
 
 def _needed(frames: Mapping[str, pl.DataFrame], benchmark: str) -> pl.DataFrame:
-    """The comparisons by the protocols' primary metrics, and with the reference those by every metric."""
+    """The comparisons by the protocols' primary metrics, and those with the reference by any metric."""
     primary = frames["protocols"].select(*primary_measure(), protocol="name", is_primary=True)
     kind = frames["benchmarks"]["like"].item() or benchmark
     runs = frames["runs"]
@@ -117,7 +117,7 @@ def _of(lake: Lake, name: str, benchmark: str) -> pl.DataFrame:
 
 
 def _renamed(rows: pl.DataFrame, benchmark: str, name: str) -> pl.DataFrame:
-    """Rows with another name in place of the benchmark's, alone or before the name of a task, a protocol or a run."""
+    """Rows with the benchmark renamed, also at the start of the names of tasks, protocols and runs."""
     begins, put = rf"^{re.escape(benchmark)}($|[/@.])", f"{name}${{1}}"
     lists = [pl.col("tasks").list.eval(pl.element().str.replace(begins, put))] if "tasks" in rows.columns else []
     texts = [pl.col(column).str.replace(begins, put) for column in _NAMES if column in rows.columns]

@@ -1,6 +1,6 @@
-"""Templates to HTML and code; the one module that knows Jinja. HTML is escaped, an undefined name is an error.
+"""Render templates; the only module that uses Jinja. HTML is escaped, an undefined name is an error.
 
-And values to data that a page loads on demand: a script that gives one under a name, as `site/static/load.js` takes it.
+Also writes the data that pages load on demand: scripts that pass a named value to `site/static/load.js`.
 """
 
 import base64
@@ -41,28 +41,28 @@ from report.format import (
 )
 
 _LEVEL = 4
-"""Of deflate: the usual one, 6, takes twice as long, and saves 6 %."""
+"""The level of deflate; the default, 6, takes twice as long and saves 6 %."""
 
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def data_file(name: str, value: object) -> bytes:
-    """A script that gives a value under the name that pages ask for it by; keys keep their order."""
+    """A script that passes a value to the page under a name; the order of keys is kept."""
     return data_file_of(name, _compact(value))
 
 
 def data_file_of(name: str, value: str) -> bytes:
-    """The same of a value that is JSON already."""
+    """The same as :func:`data_file`, for a value that is already JSON."""
     return f"goldspan.give({_literal(_compact(name))},{_literal(value)});\n".encode()
 
 
 def packed(content: bytes) -> str:
-    """Bytes as text, deflated; `goldspan.unpack` gives them again."""
+    """Bytes, deflated, as base64 text; the script's `goldspan.unpack` reverses it."""
     return base64.b64encode(zlib.compress(content, _LEVEL)).decode()
 
 
 def packed_json(value: object) -> str:
-    """The same of a value as JSON."""
+    """The JSON of a value, as from :func:`packed`."""
     return packed(_compact(value).encode("utf-8", "surrogatepass"))
 
 
@@ -82,14 +82,14 @@ TEMPLATES = Path(__file__).parent.parent / "site" / "templates"
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
-    """A template filled in; every text that comes from outside is escaped, its hidden characters made visible."""
+    """A template filled in; all values are escaped, and their hidden characters are made visible."""
     return _environment().get_template(template).render(values)
 
 
 def prose(text: str) -> Markup:
-    """A text from a declaration; what stands between backticks is code."""
+    """A declaration's text as HTML; text between backticks becomes `<code>`."""
     parts = [escape(visible(part)) for part in " ".join(text.split()).split("`")]
-    if len(parts) % 2 == 0:  # a backtick without its partner is just a backtick
+    if len(parts) % 2 == 0:  # an unpaired backtick is shown as it is
         parts[-2:] = [parts[-2] + "`" + parts[-1]]
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
@@ -98,7 +98,7 @@ def prose(text: str) -> Markup:
 
 @lru_cache(maxsize=1 << 14)
 def breakable(text: str) -> Markup:
-    """A name that may break after its marks, where a column is too narrow for it: each break is `<wbr>`."""
+    """A name as HTML that may break after its punctuation: `<wbr>` marks each place."""
     return Markup("<wbr>").join(escape(visible(part)) for part in _MARK.split(text))
 
 

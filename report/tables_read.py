@@ -1,4 +1,4 @@
-"""What the pages know: the lake's tables, read once and typed, and what is counted of pools and slices."""
+"""The input of the pages: the lake's tables, read once and typed, and counts over pools and slices."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, MetricRow, Pr
 
 
 class ChunkCount(NamedTuple):
-    """How many chunks a chunker makes of some files, and their mean non-whitespace characters; 0 without a chunk."""
+    """The number of chunks of some files, and their mean non-whitespace characters (0 if there is no chunk)."""
 
     n: int
     mean_size: float
 
 
 def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str], ChunkCount]:
-    """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
+    """(task, chunker) → chunks in the pools of the task's scorable items; equal contents count once."""
     pools = [
         lake.scan("items", benchmark=task.benchmark)
         .filter("scorable")
@@ -49,7 +49,7 @@ def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str
 
 
 def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
-    """Chunker → reason why it cut a file as another chunker would → number of such files."""
+    """Chunker → reason for falling back to another chunker → number of files."""
     rows = lake.scan("chunk_status").filter(pl.col("fell_back").is_not_null()).group_by("chunker", "fell_back")
     counts: dict[str, dict[str, int]] = {}
     for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():
@@ -58,16 +58,16 @@ def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
 
 
 def left_out(lake: Lake) -> Mapping[str, str]:
-    """By chunker whose chunks do not hold all of the files that it cut, what share of their text they hold."""
+    """Chunker → share of the files' text covered by its chunks, for chunkers that do not cover all of it."""
     rows = lake.scan("chunk_status").filter(pl.col("failed").is_null()).group_by("chunker")
     sums = rows.agg(pl.col("n_covered", "n_nws").sum()).filter(pl.col("n_covered") < pl.col("n_nws")).sort("chunker")
     return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
 
 
 def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
-    """How ties are broken, by benchmark and slice `subset/split/level`: how often gold is the first of its candidates.
+    """(benchmark, value of slice `subset/split/level`) → a sentence on ties: accuracy@1 if all scores were equal.
 
-    The items are the scorable ones whose gold is one of several candidates.
+    Equal scores keep the candidates' order. Only scorable items whose gold is one of several candidates count.
     """
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
@@ -76,7 +76,7 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
         items.select("benchmark", "item_id", "n_candidates", value=value)
         .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
         .group_by("benchmark", "value")
-        # Sorted: a sum depends on its order.
+        # Sorted, because a floating-point sum depends on the order.
         .agg(first=(pl.col("candidate") == 0).mean(), chance=(1 / pl.col("n_candidates")).sort().mean())
         .collect()
     )
@@ -88,7 +88,7 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
 
 
 def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
-    """Protocol, task and slice → how many values the slice has, and items in all: a board has the largest alone."""
+    """(protocol, task, slice) → number of values and of items in all; a board has only the largest values."""
     tasks, of = lake.scan("runs").select("run_id", "task"), ["protocol", "task", "slice"]
     rows = lake.scan("aggregates").join(tasks, on="run_id", how="left")
     values = rows.group_by(*of, "slice_value").agg(pl.col("n_items").max())
@@ -101,14 +101,14 @@ MAX_STEPS = 20
 _USED = {
     "Tokens": "n_tokens", "US dollars": "usd", "Seconds": "seconds", "Turns": "n_turns", "Tool calls": "n_calls",
 }  # fmt: skip
-"""Head of a column → what an agent used per item: a mean over the `<name>_known` items whose files say it."""
+"""Column head → column of agent usage per item: a mean over the `<name>_known` items for which it is known."""
 
 
 class TablesRead:
-    """Everything the pages are made of; frames named as a table are its rows.
+    """The lake's tables for the pages; a frame named like a table contains its rows.
 
     Raises:
-        GoldspanError: There is no benchmark in the lake, or a row cannot be read.
+        GoldspanError: The lake contains no benchmark, or a row cannot be read.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -139,7 +139,7 @@ class TablesRead:
         self.rejects = lake.read("rejects").sort("stage", "source", "position")
 
     def _declared(self, name: str, model: type[_D], **added: pl.Expr) -> dict[str, _D]:
-        """What one of the tables of declared things declares, by name."""
+        """The rows of a table of declarations, by name."""
         by_name = {}
         for row in self.lake.read(name).with_columns(**added).sort("name").iter_rows(named=True):
             try:
@@ -151,7 +151,7 @@ class TablesRead:
         return by_name
 
     def _benchmarks(self) -> dict[str, BenchmarkRow]:
-        # What an item cannot be scored for is not part of what the numbers are over.
+        # Only scorable items count, since scores are over them.
         repo, language, subset = (pl.col(name).filter("scorable") for name in ("repo", "language", "subset"))
         items = (
             self.lake.scan("items")
@@ -203,7 +203,7 @@ class TablesRead:
         return tuple(runs)
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
-        """The rows of a table over the slices that boards open on; by the primary metric, where columns name one."""
+        """A table's rows over headline slices, all items and subsets; `measure`: key columns of the primary metric."""
         kinds = {"protocol": pl.String(), "metric": pl.String(), "k": pl.Int64(), "slice": pl.String()}
         opened = [
             (protocol.name, protocol.primary.metric, protocol.primary.k, slice_)
@@ -216,8 +216,8 @@ class TablesRead:
     def boards(self, benchmark: str) -> list[ProtocolRow]:
         """The protocols whose leaderboards a benchmark's page shows, the headline first.
 
-        Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
-        several tasks is there once for each: numbers of two tasks are not to be compared.
+        If any of them has scored runs, those that have not are left out. A protocol with scored runs of several tasks
+        is listed once per task, because scores of different tasks must not be compared.
         """
         mine = [each for each in self.protocols.values() if each.benchmark == benchmark and not each.parity_only]
         scored = set(self.scored.select("protocol", "task").iter_rows())
@@ -232,21 +232,21 @@ class TablesRead:
         return boards
 
     def board_rows(self, protocol: ProtocolRow) -> pl.LazyFrame:
-        """The rows of table `boards` of a protocol, of one task where the protocol stands for one."""
+        """The rows of table `boards` of a protocol, only those of `protocol.task` if it is set."""
         rows = self.lake.scan("boards", benchmark=protocol.benchmark, protocol=protocol.name)
         return rows.filter(task=protocol.task) if protocol.task else rows
 
     def runs_of(self, benchmark: str) -> list[RunRow]:
-        """A benchmark's runs."""
+        """The runs of a benchmark."""
         return [run for run in self.runs if run.benchmark == benchmark]
 
     def chunks_of(self, run: RunRow) -> ChunkCount | None:
-        """Into how many chunks what a run searches is cut."""
+        """The chunks that a run searches; None if they are not known."""
         return self.chunk_counts.get((run.task, run.chunker or ""))
 
     @cached_property
     def system_paths(self) -> Mapping[str, str]:
-        """System → its page; of names that are alike but for their punctuation each has one of its own."""
+        """System → path of its page; names that give the same slug are told apart by a hash."""
         slugs = {system: slug(system)[:80] for system in sorted({run.system for run in self.runs})}
         n_alike = Counter(name.lower() for name in slugs.values())
         return {
@@ -256,23 +256,22 @@ class TablesRead:
 
 
 def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:
-    """The mean coverage of the cumulative union: run_id, protocol, granularity, step (from 1), coverage, n (items).
+    """The mean coverage of all that was seen up to each step: run_id, protocol, granularity, step, coverage, n.
 
-    A trajectory that is over keeps what it had, and one without a step has seen nothing: the items are those whose
-    area under the same curve (metric `<granularity>_auc`) has a value.
+    Steps count from 1. After its last step a trajectory keeps its coverage; one without steps has 0. The mean is over
+    the `n` items for which metric `<granularity>_auc`, the area under this curve, has a value.
     """
     of_run = ["run_id", "protocol", "granularity"]
     item, kinds = [*of_run, "item_id"], {"protocol": pl.String(), "granularity": pl.String()}
     ranked_by = pl.LazyFrame(list(granularities.items()), kinds, orient="row")
     stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)
     stored = stored.join(ranked_by, on=["protocol", "granularity"], how="semi")
-    # A step counts from its own on: what it adds is spread over all that follow as a sum of gains, in whole numbers, so
-    # that the order of the items says nothing.
+    # The curve is a cumulative sum of each step's gain in coverage, as whole numbers: the order of items cannot matter.
     covered = in_steps(pl.col("n_cumulative_hit") / pl.col("n_gold"))
     gains = stored.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
     by_step = gains.group_by(*of_run, "step").agg(pl.col("gain").sum())
     areas = lake.scan("aggregates").filter(pl.col("metric") == pl.format("{}_auc", "granularity"), slice=ALL_ITEMS)
-    # What is a mean over many orders, as chance is, has no steps that could be shown.
+    # A mean over many orders, such as the random baseline, has no steps and is left out.
     items = areas.filter(pl.col("n") > 0).select(*of_run, "n").join(stored, on=of_run, how="semi")
     steps = pl.LazyFrame({"step": range(1, max_steps + 1)}, schema={"step": pl.Int64})
     return (

@@ -1,1 +1,1 @@
-"""Pictures: what is drawn, in which look, and as which files it is downloaded."""
+"""Figures: charts, their look, and the files to download."""

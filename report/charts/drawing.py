@@ -1,9 +1,9 @@
-"""What every picture is drawn with: one look, axes, legend, Vega, and the files that a picture is downloaded as.
+"""Common parts of all charts: look, axes, legend, rendering by Vega, and the files to download.
 
 Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark. A
-downloaded one needs nothing of the site: its colours are the style sheet's light ones, its fonts are common, and it
-carries its title and its population. Altair makes each chart's specification once, with holes (`@name`) for what
-differs from one to the next.
+downloaded picture works without the site: it uses the style sheet's light colours and common fonts, and contains its
+title and its population. Altair builds the specification of each kind of chart once, with placeholders (`@name`, here
+called holes) for values that differ between charts.
 """
 
 import json
@@ -23,10 +23,10 @@ from report.charts.figures import KIND_LOOKS
 from report.format import visible
 from report.render import TEMPLATES, render
 
-# Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
+# Skip validation: checking every object of a chart against the schema takes longer than all else.
 alt.utils.schemapi.DEBUG_MODE = False
-# A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
-# this when it is first called.
+# Use no fonts of the machine: they are opened anew for every letter, and differ between machines. The converter reads
+# this variable when it is first called.
 os.environ["FONTCONFIG_FILE"] = str(TEMPLATES / "fonts.conf")
 STYLE = TEMPLATES.parent / "static" / "style.css"
 _VEGA_LITE = "6.4"
@@ -54,15 +54,15 @@ _HOLE = re.compile(r'\["@(\w+)"\]|"@(\w+)"')
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _HUNDREDTHS = re.compile(r"(?<=\.[0-9])[0-9]+")
-# What Vega writes into every mark and no mark needs; a third of a picture.
+# Attributes that Vega writes into every mark and that are not needed: a third of a picture.
 _NEEDLESS = re.compile(
     r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
     rf'| opacity="1"| font-size="{FONT}px"'
 )
-# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
-# differs from one build to the next: the converter writes fonts in no fixed order.
+# Characters missing in the converter's one font. A second font or weight would make a PDF differ from build to build,
+# because the converter writes fonts in no fixed order.
 _FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
-# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
+# The PDF's list of degrees of transparency has no fixed order either: its lines, of equal length, are sorted.
 _LISTED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _WEIGHT = re.compile(r' font-weight="[^"]*"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
@@ -72,17 +72,17 @@ _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
 _SHARED, _SHARED_LEFT = (1200, 630), 80
-"""Pixels of a shared page's picture, as others expect them."""
+"""Size in pixels of link-preview pictures, as other sites expect it, and their left margin."""
 
 
 def marks_of(table: str) -> alt.Chart:
-    """A layer of a mark per row of a table, which is given to :func:`drawn` by its name."""
+    """A layer with a mark per row of a table; :func:`drawn` gets the rows under the table's name."""
     return alt.Chart(alt.NamedData(name=table))
 
 
 def as_json(layers: Sequence[alt.Chart]) -> str:
-    """Layers, the lowest first, as :func:`drawn` takes them."""
-    # Put together here: as one chart of Altair's it would be copied whole at every word about it.
+    """Layers, the lowest first, as JSON for :func:`drawn`."""
+    # Not combined by Altair, which would copy the whole chart at every method call.
     return json.dumps([layer.to_dict(validate=False, context={"top_level": False}) for layer in layers])
 
 
@@ -95,23 +95,23 @@ def drawn(
     padding: int | Mapping[str, float] = 4,
     panels: Sequence[str] = (),
 ) -> str:
-    """Layers with what belongs in their holes as an `<svg>` element that scrolls where its text would be too small.
+    """A chart of some layers as an `<svg>` element; it scrolls where its text would become too small.
 
-    `tables` has the rows of the layers' tables, `size` is that of a plot in pixels, `padding` the room beside it. With
-    `panels` there is a plot for each, of the rows that name it in column `panel` of the one table.
+    `holes` has the values of the layers' holes, `tables` their rows, `size` is a plot's in pixels, `padding` the room
+    around it, `name` the text for screen readers. With `panels` there is a plot for each value of column `panel`.
     """
     marks = json.loads(_HOLE.sub(lambda hole: json.dumps(holes[hole[1] or hole[2]]), layers))
     plot: dict[str, object] = {"layer": marks, "width": size[0], "height": size[1]}
     if panels:
         for each in marks:
-            # The rows of a panel are those of the whole, and not of a layer.
+            # With panels, Vega-Lite takes the rows from the whole chart, not from its layers.
             each.pop("data")
         facet = {"field": "panel", "type": "nominal", "sort": panels, "header": _HEADER}
         plot = {"data": {"name": next(iter(tables))}, "facet": facet, "columns": _PANELS_BESIDE, "spec": plot}
     specification = json.dumps({**plot, "datasets": tables, "config": {**_CONFIG, "padding": padding}})
     svg = vlc.vegalite_to_svg(specification, vl_version=_VEGA_LITE)
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    # Half of a chart of many systems is digits beyond a tenth of a pixel.
+    # Digits beyond a tenth of a pixel are half of a chart of many systems.
     svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub("", match[0]), svg)
     slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
     width = float(_SIZE.findall(slim)[0][0])
@@ -124,12 +124,12 @@ def drawn(
 
 
 def at_pixel(x: float | str) -> alt.XValue:
-    """A place along x that no number decides."""
+    """A fixed place along x, in pixels."""
     return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
 
 
 def powers_axis(field: str) -> alt.X:
-    """The axis of what is compared by ratios, on a scale of powers; :func:`powers` fills its holes."""
+    """A logarithmic x axis; :func:`powers` returns the values of its holes."""
     axis = alt.Axis(
         title="@x", values=["@x_values"], format=",~r", grid=True, domain=False, ticks=False,
         labelOverlap="greedy", labelSeparation=CHARACTER,
@@ -138,9 +138,9 @@ def powers_axis(field: str) -> alt.X:
 
 
 def powers(title: str, numbers: Sequence[float], beyond: float) -> dict[str, object]:
-    """What fills the holes of an axis of powers; `beyond` is the room at either end, as a factor.
+    """The values of the holes of :func:`powers_axis`; `beyond` is the room at either end, as a factor.
 
-    Its values are the round numbers: 1, 2, 5, 10, … where they are few, else powers of 10.
+    Ticks are at round numbers: 1, 2, 5, 10, … or, if these are too many, powers of 10.
     """
     low, high = min(numbers) / beyond, max(numbers) * beyond
     tens = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
@@ -150,13 +150,13 @@ def powers(title: str, numbers: Sequence[float], beyond: float) -> dict[str, obj
 
 
 def value_axis() -> alt.Y:
-    """The axis of a number that is best read from 0: its holes are `y` and `y_domain`."""
+    """The y axis of scores; its holes are `y` (the title) and `y_domain`."""
     axis = alt.Axis(title="@y", tickCount=5, grid=True, domain=False, ticks=False)
     return alt.Y("value:Q", scale=alt.Scale(domain=["@y_domain"], nice=False), axis=axis)
 
 
 def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
-    """The colour and the shape of each kind, and the line above the axes that says which; see :func:`kinds_in`."""
+    """The encodings of a system's kind as colour and shape, with a legend; :func:`kinds_in` fills their holes."""
     legend = alt.Legend(
         orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
         labelExpr="@legend", symbolStrokeWidth=0,
@@ -166,7 +166,7 @@ def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
 
 
 def kinds_in(kinds: Iterable[str]) -> dict[str, object]:
-    """What fills the holes of :func:`by_kind`: the kinds that are there."""
+    """The values of the holes of :func:`by_kind`, for the kinds in a chart."""
     known = set(kinds)
     looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in known}
     names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"
@@ -175,9 +175,9 @@ def kinds_in(kinds: Iterable[str]) -> dict[str, object]:
 
 
 def write_figure(path: Path, svg: str, title: str, population: str, numbers: str) -> None:
-    """Write the files of a figure to a path without an ending: a picture of a page, needing no page, and its numbers.
+    """Write a figure's files: the picture as stand-alone SVG and PDF, its numbers as CSV; `path` has no suffix.
 
-    The bytes of the PDF are the same every time.
+    Equal figures give equal bytes, in the PDF too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     picture = _alone(svg, title, population)
@@ -210,13 +210,13 @@ def _alone(svg: str, title: str, population: str) -> str:
 
 
 def _filled(template: str, **values: object) -> str:
-    """A picture that needs no page, with colours of its own."""
+    """A stand-alone picture: its template filled in, with the light colours instead of custom properties."""
     svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
     return _USED.sub(lambda use: light_colours()[use[1]], svg)
 
 
 def write_shared_picture(path: Path, title: str, sentence: str) -> None:
-    """Write what others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
+    """Write the PNG for link previews of a page; a sentence that is too long is cut and ends in `…`."""
     size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
     per_line = int((_SHARED[0] - 2 * _SHARED_LEFT) / (size * 0.5))
     lines = textwrap.wrap(visible(sentence), per_line, max_lines=most, placeholder=" …")
@@ -235,7 +235,7 @@ def write_shared_picture(path: Path, title: str, sentence: str) -> None:
 
 @cache
 def light_colours() -> dict[str, str]:
-    """Each of the style sheet's colours in its light form."""
+    """Custom property of the style sheet → its colour in the light theme."""
     declared = _COLOUR.findall(STYLE.read_text(encoding="utf-8"))
     colours = {name: colour for name, colour, _ in declared if colour}
     return colours | {name: colours[other] for name, _, other in declared if other in colours}

@@ -1,4 +1,4 @@
-"""A figure: a picture, what it shows of what, and its numbers; shown in a page, and downloaded as files by itself."""
+"""Figures: a picture with its title, population and numbers; shown in a page and offered as files to download."""
 
 import csv
 import io
@@ -16,19 +16,19 @@ from lake.engine import Engine, InThisProcess
 from report.format import visible
 
 FIGURES = "figures"
-"""The folder of the site that has their files."""
+"""The folder of the site with the figures' files."""
 
 _ENDINGS = ("svg", "pdf", "csv")
 LONG, _MAX_LABEL = 32, 24
 SHADES = 4
-"""So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
+"""Number of shades of a kind's colour. A system has the same shade in every picture, unless it is taken by another."""
 
 ORACLE_KIND = "oracle"
 _artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
-"""Who draws, and the site that figures are written to."""
+"""A stack: the executor that draws, and the site that figures are written to (None: no files)."""
 
 Rows = Sequence[Sequence[str | float | int | None]]
-"""A figure's numbers."""
+"""The rows of a figure's numbers."""
 
 
 class KindLook(NamedTuple):
@@ -50,7 +50,7 @@ KIND_LOOKS: Mapping[str, KindLook] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One system in the chart, under its group: its number, and its interval where there is one."""
+    """One system in a chart: its group, its score, and the interval (None if there is none)."""
 
     group: str
     label: str
@@ -61,7 +61,7 @@ class Point:
 
 
 class Curve:
-    """A curve in its system's colour: its numbers at `places`, or at steps 1, 2, 3, … without."""
+    """A system's curve: its `values` at the x values `places`, or at steps 1, 2, 3, … if there are none."""
 
     def __init__(
         self, label: str, values: Sequence[float], kind: str, places: Sequence[float] = (), system: str = ""
@@ -73,9 +73,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture in the page's colours, which may still be being drawn, with its title, its population and its numbers.
+    """A picture (`svg`, which may not be drawn yet) with its title, its population and its `numbers` as CSV.
 
-    `name` is that of its files, `numbers` are CSV.
+    `name` is the path of its files within FIGURES, without a suffix.
     """
 
     name: str
@@ -86,24 +86,24 @@ class Figure:
 
     @property
     def picture(self) -> Markup:
-        """Its `<svg>` element; its files are written by then."""
+        """Its `<svg>` element; waits until it is drawn and its files are written."""
         return Markup(self.svg.result())
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """What may be downloaded: the format, and where it lies in the site."""
+        """The files to download, as format and path in the site."""
         return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in _ENDINGS]
 
 
 @contextmanager
 def drawing(site: Path) -> Iterator[None]:
-    """Have another process draw the figures of this block and write their files.
+    """Let another process draw the figures of this block and write their files.
 
-    Vega leaves the interpreter to nobody while it draws.
+    A thread would not do: Vega holds the interpreter lock while it draws.
     """
     with Engine(1).executor() as artist:
         _artists.append((artist, site))
-        # It takes a second until it can draw: time to read tables meanwhile.
+        # Start it now: it takes a second until it can draw, during which tables are read here.
         draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
         try:
             yield
@@ -112,14 +112,14 @@ def drawing(site: Path) -> Iterator[None]:
 
 
 def draw(function: str, *what: object) -> Future[str]:
-    """The end of what a function (`drawing.write_shared_picture`) does where pictures are drawn."""
+    """Call a function of this package (`drawing.write_shared_picture`) in the process that draws."""
     return _artists[-1][0].submit(_drawn, function, what)
 
 
 def draw_figure(
     name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
 ) -> Figure:
-    """A figure of the picture that a function (`plots.line_chart`) draws of what it is given, and of its numbers."""
+    """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
     (artist, site), numbers = _artists[-1], io.StringIO()
     csv.writer(numbers, lineterminator="\n").writerows([columns, *rows])
     about = (title, population, numbers.getvalue())
@@ -128,7 +128,7 @@ def draw_figure(
 
 
 def _drawn(function: str, what: Sequence[object], files: Sequence[object] = ()) -> str:
-    """What a function gives; where that is a picture of a site, its files are written."""
+    """Call a function and return its result; if `files` is given, write the picture's files too."""
     picture = _called(function, *what)
     if files:
         _called("drawing.write_figure", files[0], picture, *files[1:])
@@ -136,16 +136,16 @@ def _drawn(function: str, what: Sequence[object], files: Sequence[object] = ()) 
 
 
 def _called(function: str, *what: object) -> str:
-    # Imported by whoever draws: Altair and Vega take long.
+    # Imported only in the process that draws: Altair and Vega take long to import.
     module, _, name = function.partition(".")
     return str(getattr(import_module(f"report.charts.{module}"), name)(*what))
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:
-    """A name that has room beside a picture."""
+    """A name with hidden characters made visible, shortened to `most` characters."""
     shown = visible(text)
     if len(shown) <= most:
         return shown
-    # Names that are no words differ at their ends as well.
+    # Names without spaces keep their ends, in which they often differ.
     kept = 0 if " " in shown else most // 2
     return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"

@@ -1,6 +1,6 @@
-"""Charts of one number per system, and those in which systems are compared along something: steps, sizes, costs.
+"""Charts of one score per system, and line charts of scores over steps, sizes or costs.
 
-Each takes its systems in order, what its axes show, and the name that a person who cannot see it is told.
+Each takes its systems in order, the titles of its axes, and `name`, the text for screen readers.
 """
 
 import re
@@ -38,7 +38,7 @@ _FOREST, _FOREST_NAME = 100, 25
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:
-    """A chart of one metric: a row per system, in groups, each a mark on a stem with its interval and its number."""
+    """A chart of one metric: a row per system, in groups, with the score as a mark and a number, and its interval."""
     bottom = min([0.0, *(point.value for point in points)])
     top = max([1.0, *(point.high or point.value for point in points)])
     rows: list[dict[str, object]] = []
@@ -51,7 +51,7 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
             height += _ROW
         rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
         height += _ROW
-    # Left of every label even in a font wider than the one the picture was laid out with.
+    # Left of every label, even in a wider font than the one used for the layout.
     left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
     holes = {"x": title, "x_domain": [bottom, top], "y_domain": [height, 0], "left": left}
     kinds = kinds_in(point.kind for point in points)
@@ -72,7 +72,7 @@ def _score_layers() -> str:
         dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
         known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
         dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
-        # Behind the interval, which would strike it through.
+        # To the right of the interval, which would cross it out.
         base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
         base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
         heads.mark_text(align="left", color=INK, fontWeight="bold"),
@@ -80,7 +80,7 @@ def _score_layers() -> str:
 
 
 def forest_chart(points: Sequence[Point], name: str) -> str:
-    """A few systems, one below the other: name, interval and mark on a line of its own, the number to the right."""
+    """A chart of a few systems: a row each with its name, interval and mark, and the score to the right."""
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     height = _ROW * len(points)
@@ -88,7 +88,7 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
         _row(point, _ROW * (number + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
         for number, point in enumerate(points)
     ]
-    # Room for a font wider than the one that the picture is laid out with.
+    # Room for a wider font than the one used for the layout.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
     holes = {"x_domain": [bottom, top], "y_domain": [height, 0]} | kinds_in(point.kind for point in points)
     return drawn(_forest_layers(bottom < 0), holes, {"rows": rows}, (_FOREST, height), name, padding)
@@ -114,17 +114,17 @@ def _forest_layers(has_zero: bool) -> str:  # of a cache's key
 
 
 def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
-    """A point as a chart has it; what lies left of the axis is where the names stand."""
+    """A point as a row of a chart; its interval is cut at `bottom`, because names are left of the axis."""
     low = None if point.low is None else max(point.low, bottom)
     end = max(point.value, point.high or 0.0)
     return {**asdict(point), "low": low, "y": y, "shown": shown, "label": cut(point.label, most), "end": end}
 
 
 MOST_TOGETHER = 6
-"""Of more curves, or more of a kind than it has shades, each has a plot of its own, with the others faintly behind."""
+"""With more curves, or with two of the same shade, each gets its own plot, with the others faintly behind."""
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
-"""As wide as a telephone: there the names at the ends stand in a legend below."""
+"""As wide as a telephone, on which the names at the ends are replaced by a legend below."""
 
 _PANEL, _PANEL_HIGH = 290, 140
 _APART, _BEYOND, _ABOVE = 0.03, 1.25, 1.06
@@ -134,10 +134,10 @@ _DASHED = ("baseline", "oracle")
 def line_chart(
     curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[int, int]] = ()
 ) -> str:
-    """A curve per system with its name at its end: over steps, or over sizes on a scale of powers, each with a mark.
+    """A chart of a curve per system, with its name at its end: over steps, or on a logarithmic axis with marks.
 
-    Curves without a name are drawn faintly. `front` are the marks, given by curve and place, the least first, that are
-    numbered from 1 and joined.
+    Curves without a label are drawn faintly. `front` are the marks on the frontier, as (curve, index of the place), the
+    cheapest first: they are numbered from 1 and joined.
     """
     has_marks = any(curve.is_sized for curve in curves)
     places = [at for curve in curves for at in curve.places]
@@ -179,7 +179,7 @@ def line_chart(
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
     tables |= _front(curves, front, shades) if front else {}
-    # Room for names in a font that is wider than the one which the picture is laid out with.
+    # Room for names in a wider font than the one used for the layout.
     beside = 10 + max(map(len, labels.values()), default=0) * CHARACTER / 4
     padding = {"left": 4, "top": 14, "bottom": 4, "right": beside}
     return _with_legend(drawn(layers, holes, tables, (_CURVES, _CURVES_HIGH), name, padding), ends[::-1])
@@ -188,10 +188,10 @@ def line_chart(
 def _front(
     curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
 ) -> dict[str, list[dict[str, object]]]:
-    """The marks of a frontier, and the line that joins them."""
+    """The tables `front` and `line`: the marks of a frontier, and the line that joins them."""
     costs = [at for curve in curves for at in curve.places]
     edge = [(curves[number].places[at], curves[number].values[at], number) for number, at in front]
-    # A number beside another could not be read: the list below the picture has them all.
+    # A number too near to another is left out of the picture: the list below has them all.
     room = (max(costs) / min(costs)) ** _APART
     least = [0.0, *(cost * room for cost, _, _ in edge)]
     marks: list[dict[str, object]] = [
@@ -201,7 +201,7 @@ def _front(
         }
         for position, ((cost, value, number), after) in enumerate(zip(edge, least, strict=False), 1)
     ]  # fmt: skip
-    # What the best system costs buys its number, and more money buys no more.
+    # Beyond the cost of the best system the frontier stays level.
     line: list[dict[str, object]] = [{"at": cost, "value": value} for cost, value, _ in edge]
     return {"front": marks, "line": [*line, {"at": max(costs) * _BEYOND, "value": edge[-1][1]}]}
 
@@ -240,7 +240,7 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
             .encode(x=x, y=y)
             .mark_line(color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after")
         )
-        # Nothing but the legend: what is seen has shades of these colours.
+        # Only for the legend: the visible marks have shades of these colours.
         legend = marks_of("rows").encode(x=x, y=y, color=kind, shape=shape).mark_point(filled=True, size=0)
         marks = marks_of("front").encode(x=x, y=y)
         ring = marks.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25)
@@ -256,7 +256,7 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
 
 
 def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
-    """A shade of its kind's colour for each system, given as kind and name: its own by its name, or the next free."""
+    """The colour of each system, given as (kind, name): the shade its name hashes to, or the next that is free."""
     taken: dict[str, list[int]] = {}
     chosen: dict[tuple[str, str], str] = {}
     for kind, system in sorted(set(systems)):
@@ -271,9 +271,9 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
-    """A picture with the names at its right and their colours once more below it, for where it is cut off at its plot.
+    """A picture followed by a legend, for narrow screens, where it is cut off at the plot's right and so has no names.
 
-    Its `--whole` says by how much it is wider than up to the end of the plot.
+    Its custom property `--whole` is its width relative to that of the part shown there.
     """
     width, left = (float(re.findall(pattern, svg)[0]) for pattern in (r' width="([0-9.]+)"', r"translate\(([0-9.]+)"))
     whole = f"--whole:{width / (left + _CURVES + 6):.3f};"
@@ -283,7 +283,7 @@ def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
 
 
 def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
-    """Where each curve's name stands: at its end, or so far off that no two overlap."""
+    """The places of the curves' names, as (curve, y from 0 to 1): at the ends, moved so that no two overlap."""
     gap = _LINE_HEIGHT / height
     order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
     placed: list[float] = []

@@ -107,13 +107,13 @@ class _Handler(SimpleHTTPRequestHandler):
         try:
             return super().send_head()
         except ValueError:
-            # No file can have such a name: a null byte, or half a surrogate pair.
+            # No file can have a name with a null byte or half a surrogate pair.
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
 
 
 def server_of(site: Path, port: int) -> ThreadingHTTPServer:
-    """A server of a site on this machine alone; not started."""
+    """A server of a site, reachable only from this machine; not started. Raises GoldspanError without site or port."""
     if not (site / "index.html").is_file():
         raise GoldspanError(f"{site} holds no site", hint="Build it first: make report", code=Exit.MISSING)
     try:
@@ -171,7 +171,7 @@ def _export(
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import Choice, export
 
-    # An edition's lists are cut: what is exported is the lake's own.
+    # Editions contain only the tops of rankings, so only the lake's own runs are exported.
     store = Lake(lake)
     meant = [each.name for each in protocols_called(store, protocol, benchmark)] if protocol else [""]
     if len(meant) > 1:
@@ -198,6 +198,6 @@ def _publish(
     check_whole(lake)
     written = publish(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
-    # The folder of editions that sites show unasked is named by nobody.
+    # PUBLISHED need not be given for the default folder of editions.
     chosen = "" if output.resolve() == EDITIONS.resolve() else f" PUBLISHED={shlex.quote(str(output))}"
     Console().say(typed(f"wrote {written}: {size(n_bytes)}; sites show it: make report{chosen}"))

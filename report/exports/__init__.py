@@ -1,4 +1,4 @@
-"""Results for other tools: the leaderboards, or one run's ranking or scores, in the formats people ask for."""
+"""Exports for other tools: the leaderboards, or one run's ranking or scores, in several formats."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,10 +25,10 @@ from report.tables_read import TablesRead
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked for; empty is all, and the slice that a board opens on.
+    """A selection of leaderboards; an empty field means all, or for `slice` the one a board opens on.
 
-    A slice is `repo=acme/one`, or the name alone of one with one value; metrics are named with or without a cut-off,
-    systems with globs; `top` are so many systems, the best ones, and every baseline.
+    A slice is `repo=acme/one`, or only a name if it has one value; metrics are named with or without a cut-off, systems
+    may contain globs; `top` limits a board to the N best systems and all baselines.
     """
 
     benchmark: str = ""
@@ -39,7 +39,7 @@ class Choice:
     top: int | None = None
 
     def boards(self, facts: TablesRead) -> list[Board]:
-        """The boards of what is asked for, with its columns and rows alone."""
+        """The selected boards, reduced to the selected columns and rows; raises GoldspanError for an unknown name."""
         if self.benchmark:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
@@ -66,7 +66,7 @@ class Choice:
         return matching[0] if len(matching) == 1 else None
 
     def _part(self, board: Board) -> Board | None:
-        """A board's chosen columns and rows; None where one of them is empty."""
+        """The board reduced to the selected columns and rows; None if no column or no row is left."""
         metrics = self.metrics
         columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
         rows, unranked = (
@@ -81,7 +81,7 @@ class Choice:
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
-    """The id of a run, given by its id or by its system's name, where the benchmark and protocol leave one run."""
+    """The id of the run that `name` (a run id or a system) means; raises GoldspanError if there is none or several."""
     runs = lake.scan("runs").select("run_id", "system", "status", "benchmark", "task").collect().sort("run_id")
     if name in runs["run_id"]:
         return name
@@ -117,28 +117,28 @@ _TABLES: Mapping[str, tuple[str, list[str]]] = {
 
 _POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 _RANKS = ("rank", "rank_low", "rank_high", "tie_group")
-"""Where a system stands by its board's primary metric, and where the verdicts leave it."""
+"""A system's rank by the primary metric, the ranks it may have given the verdicts, and its tie group."""
 
 
 class Export:
-    """What is exported: the leaderboards where no run is named, else a table of the run; of both what is chosen."""
+    """The content of an export: the selected leaderboards if `run_id` is empty, else a table of that run."""
 
     def __init__(self, lake: Lake, run_id: str, table: str, choice: Choice) -> None:
         self.lake, self.run_id, self.table, self.choice = lake, run_id, table, choice
 
     @cached_property
     def boards(self) -> list[Board]:
-        """The leaderboards."""
+        """The selected leaderboards."""
         return self.choice.boards(TablesRead(self.lake))
 
     @cached_property
     def run(self) -> ExportedRun:
-        """The run with what is judged of it."""
+        """The run with its ranking, chunks and qrels."""
         return ExportedRun(self.lake, self.run_id, self.choice.protocol)
 
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """The leaderboards' numbers, or the run's table."""
+        """The scores of the leaderboards, or the run's table."""
         if not self.run_id:
             return _numbers(self.boards)
         name, order = lookup(self.table, "table", _TABLES)
@@ -151,9 +151,9 @@ class Export:
 
 
 class ExportFormat(NamedTuple):
-    """A way of writing results: what a reader gets, and whether of leaderboards, a run, or both.
+    """An export format: its meaning, and whether it is for `leaderboards`, `a run` or `both`.
 
-    Where it is binary it is no text, or a folder, and never goes to stdout.
+    A binary format, or one that writes a folder, is never written to stdout (`is_binary`).
     """
 
     meaning: str
@@ -165,9 +165,9 @@ class ExportFormat(NamedTuple):
 def export(
     lake: Lake, run: str | None, format_name: str, output: Path | None, table: str, choice: Choice | None = None
 ) -> str:
-    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); returns a line that says what was written.
+    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); return a line on what was written.
 
-    `run` is a run's id, or the name of a system that has one; `output` is stdout where it is None or `-`.
+    `run` is a run id or a system, None for the leaderboards; `output` None or `-` means stdout.
     """
     output = None if output == Path("-") else output
     chosen = lookup(format_name, "format", FORMATS)
@@ -194,7 +194,7 @@ def export(
 
 
 def _write(path: Path | None, data: Written) -> None:
-    """Write to a file, to stdout, or the files of a folder that is not there yet."""
+    """Write bytes to a file or stdout (`path` None), or a mapping as the files of a folder, created if needed."""
     try:
         if not isinstance(data, bytes):
             for name, content in data.items():
@@ -214,9 +214,9 @@ def _write(path: Path | None, data: Written) -> None:
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
-    """A row per number of the boards; `is_shown` where the page shows the metric averaged so.
+    """A row per score of the boards; `is_shown` marks the average that the page shows of a metric.
 
-    Ranks stand beside what they are by: the primary metric, averaged as the protocol does.
+    Only rows of the primary metric have ranks.
     """
     rows = [
         {
@@ -244,11 +244,11 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
 
 
 _FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
-"""How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
+"""The start of a formula, also in full-width characters; spreadsheets skip leading tabs and line ends."""
 
 
 def _csv(rows: pl.DataFrame) -> bytes:
-    """A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay numbers."""
+    """Rows as CSV; an apostrophe is put before texts that a spreadsheet would run as a formula."""
     text = pl.col(pl.String)
     safe = pl.when(text.str.contains(_FORMULA)).then(pl.lit("'") + text).otherwise(text)
     return rows.with_columns(safe.name.keep()).write_csv().encode()

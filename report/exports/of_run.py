@@ -1,6 +1,6 @@
-"""A run as other tools read it: ranking and qrels as lines and tables, BEIR's folder, ContextBench's lines.
+"""A run in the formats of other tools: TREC run and qrels, TSV, BEIR's folder, ContextBench's JSON lines.
 
-Which documents are relevant is said under the names that exported rankings have for them.
+Qrels use the same document names as exported rankings.
 """
 
 import json
@@ -17,14 +17,14 @@ from lake.relevance import RELEVANCE, JudgementInputs, Rule
 from lake.store import Lake
 
 NOTHING = "-"
-"""The document of grade 0 by which an item is named to which nothing is relevant, so that it counts."""
+"""A document of grade 0 in the qrels of an item without relevant documents, so that other tools count the item."""
 
 
 class ExportedRun:
-    """A run of the lake with what it was asked and what it could have returned.
+    """A run of the lake with its items, pools and qrels.
 
-    Its chunker is None where nobody knows what cut its chunks; `wanted` is the protocol that it is judged by, empty for
-    the first on the benchmark's page.
+    `chunker` is None if it is not known; `wanted` is the protocol for the qrels, empty for the first on the benchmark's
+    page.
     """
 
     def __init__(self, lake: Lake, run_id: str, wanted: str = "") -> None:
@@ -34,26 +34,26 @@ class ExportedRun:
 
     @cached_property
     def items(self) -> pl.LazyFrame:
-        """item_id, pool_id, target_path of every item of the benchmark, as the task asks it."""
+        """item_id, pool_id (the pool searched in the task) and target_path of every item of the benchmark."""
         items = self.lake.scan("items", benchmark=self.task.benchmark)
         return items.select("item_id", "target_path", pool_id=own_pool(self.task.pool_prefix, self.task.pool_by))
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
-        """Its ranking: the columns of `hits`, and `document`; by item and rank. Empty where it has none."""
+        """The ranking: the columns of `hits` and `document`, sorted by item and rank; empty if the run has none."""
         hits = self.lake.scan("hits", run_id=self.run_id).filter(pl.col("part") == "ranking").drop("benchmark")
-        # What means no file of the pool keeps its place, under the name that was given.
+        # A hit outside the pool keeps its rank, under the path as given.
         hits = hits.with_columns(path=pl.coalesce("path", "path_given"))
         documents = self._named(hits.join(self.items.select("item_id", "pool_id"), on="item_id", how="left"))
         if any(RELEVANCE[protocol.relevance].is_graded for protocol in protocols_of(self.task)):
-            # Documents were judged whole: of one that is returned in pieces the first counts.
+            # Graded documents are whole files: of several chunks of a file only the first counts.
             is_first = pl.col("rank") == pl.col("rank").min().over("item_id", "path")
             documents = documents.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
         return documents.drop("pool_id").sort("item_id", "rank").collect()
 
     @cached_property
     def protocol(self) -> Protocol:
-        """The protocol that it is judged by."""
+        """The protocol of the qrels; raises GoldspanError if the run has no scores under it."""
         scored = {part.folders["protocol"] for part in self.lake.parts("scores", run_id=self.run_id)}
         known = {protocol.name: protocol for protocol in protocols_of(self.task) if protocol.name in scored}
         if not known:
@@ -64,19 +64,19 @@ class ExportedRun:
 
     @cached_property
     def rule(self) -> Rule:
-        """What is relevant under the protocol."""
+        """The relevance rule of the protocol."""
         return RELEVANCE[self.protocol.relevance]
 
     @cached_property
     def asked(self) -> pl.LazyFrame:
-        """item_id, pool_id, target_path of the items that it has scores of."""
+        """item_id, pool_id, target_path of the items for which the run has scores."""
         folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
         scores = self.lake.scan("scores", run_id=self.run_id, **folders).select("item_id").unique()
         return self.items.join(scores, on="item_id", how="semi")
 
     @cached_property
     def chunks(self) -> pl.DataFrame:
-        """What these items search: the columns of POOL, sha256, bytes and `document`."""
+        """Chunks in the pools of these items: the columns of POOL, sha256, bytes, document; empty without a chunker."""
         if self.chunker is None:
             kinds = {"sha256": pl.String(), "byte_start": pl.Int64(), "byte_end": pl.Int64(), "document": pl.String()}
             return pl.DataFrame(schema=POOL | kinds)
@@ -89,9 +89,9 @@ class ExportedRun:
 
     @cached_property
     def qrels(self) -> pl.DataFrame:
-        """item_id, document, grade: what is relevant of the items' pools, and what else the run returned that is.
+        """item_id, document, grade: the relevant documents of the items' pools, and any others the run returned.
 
-        Where nobody knows how the files were cut, that is what the run returned alone.
+        If the chunker is not known, only relevant documents that the run returned.
         """
         items, rule, chunks = self.asked, self.rule, self.chunks.lazy()
         benchmark, protocol, relevance = self.task.benchmark, self.protocol, None
@@ -121,9 +121,9 @@ class ExportedRun:
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
-        """Chunks (pool_id, path, chunk_no, lines) with `document`: path#L10-L20, lines as people count them.
+        """Chunks (pool_id, path, chunk_no, lines) with their name `document`: path#L10-L20, lines counted from 1.
 
-        Of several with the same lines in a file all but the first have a number behind that.
+        Chunks with the same lines in a file are told apart by a number after the name, from the second on.
         """
         cut = self.lake.scan("chunks", chunker=self.chunker) if self.chunker else self.lake.scan("chunks").head(0)
         nth = pl.int_range(1, pl.len() + 1).over("sha256", "line_start", "line_end", order_by="chunk_no")
@@ -132,32 +132,32 @@ class ExportedRun:
         key = ["pool_id", "path", "chunk_no"]
         again = files.join(copies, on="sha256").select(*key, again=pl.format(".{}", "nth"))
         numbers = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end"))
-        # A file without a line is named as it is.
+        # An empty chunk is named by its path alone.
         lines = pl.when(pl.col("line_start") < pl.col("line_end")).then(numbers).otherwise(pl.lit(""))
         joined = chunks.join(again, on=key, how="left")
         return joined.with_columns(document=pl.concat_str("path", lines, pl.col("again").fill_null(""))).drop("again")
 
 
 PROTOCOL = "contextbench@official-v1"
-"""The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is. Own data scored by them
-has them under a name of its own."""
+"""The protocol of ContextBench's own evaluator, whose output format is written. Protocols of own data that have these
+rules have another name."""
 
 NO_CONTEXT = "no_context_extracted"
 
 
 def trec(ranking: pl.DataFrame) -> bytes:
-    """Six columns of a ranking, as :attr:`ExportedRun.ranking` gives it: query, Q0, document, rank, score, run."""
+    """A ranking from :attr:`ExportedRun.ranking` as a TREC run: query, Q0, document, rank, score, run."""
     item, document, name = map(_column, ("item_id", "document", "run_id"))
     return _lines(_falling(ranking), pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
 
 
 def qrels(rows: pl.DataFrame) -> bytes:
-    """Four columns: query, 0, document, grade; of item_id, document and grade."""
+    """TREC qrels (query, 0, document, grade) of rows with item_id, document and grade."""
     return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
 
 
 def tsv(ranking: pl.DataFrame) -> bytes:
-    """Tab-separated columns under a header: item_id, document, rank, score."""
+    """A ranking as tab-separated columns with a header: item_id, document, rank, score."""
     return _tabbed(_falling(ranking), item_id="item_id", document="document", rank="rank", score="falling").encode()
 
 
@@ -167,9 +167,9 @@ def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a ranking with `falling`, a score that falls with the rank.
+    """A ranking with a column `falling`, a score that decreases strictly with the rank; raises if there are no rows.
 
-    trec_eval orders by the score alone and breaks ties its own way.
+    It replaces the run's own scores, because trec_eval sorts by score and breaks ties in its own way.
     """
     if rows.is_empty():
         message = "the run has no ranking to write"
@@ -178,7 +178,7 @@ def _falling(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _column(name: str) -> pl.Expr:
-    # A space would end the column.
+    # White space would end the column, so it is percent-encoded.
     return pl.col(name).str.replace_all("%", "%25", literal=True).str.replace_all(r"\s", "%20")
 
 
@@ -189,10 +189,10 @@ def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
 def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
     """The files `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
 
-    BEIR has one corpus: where the run's items search several pools, the pool's id stands before a document's.
+    BEIR has one corpus: if the run's items search several pools, document ids are prefixed with the pool's id.
     """
     lake, items = run.lake, run.asked
-    # What was judged whole is a document whole.
+    # Under graded rules documents are whole files.
     documents = run.chunks
     if run.rule.is_graded:
         n_bytes = lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
@@ -228,7 +228,7 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
 
 
 def context_json(lake: Lake, run_id: str) -> bytes:
-    """The run's numbers under :data:`PROTOCOL`, a line per instance, as ContextBench's evaluator writes them."""
+    """The scores under :data:`PROTOCOL` as JSON lines, one per instance, as ContextBench's evaluator writes them."""
     (task,) = lake.scan("runs", run_id=run_id).select("task").collect()["task"]
     names = [protocol.name for protocol in protocols_of(known_tasks(lake)[task]) if protocol.rules.name == PROTOCOL]
     scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
@@ -274,7 +274,7 @@ def _sizes(by_metric: Mapping[str, tuple[float | None, ...]], of: str) -> dict[s
 
 def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, object]]]:
     share = pl.col("n_cumulative_hit") / pl.col("n_gold")
-    # As that evaluator has it: no gold is covered, but for lines.
+    # As in that evaluator: without gold, coverage is 1, but 0 for lines.
     nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)
     rows = (
         lake.scan("step_scores", run_id=run_id, protocol=protocol)

@@ -1,4 +1,4 @@
-"""Leaderboards as tables for a text: Markdown and LaTeX."""
+"""Leaderboards as Markdown and LaTeX tables."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from report.render import render
 
 
 class _Listed(NamedTuple):
-    """A column: its head, a text for each row, and the metric that it is, if it is one."""
+    """A column of a table: its head, a text per row, and its metric, None for other columns."""
 
     head: str
     cells: Sequence[str]
@@ -25,14 +25,14 @@ class _Listed(NamedTuple):
 
 
 def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A Markdown table per board; the columns are the page's, or the board's metrics where they were chosen."""
+    """A Markdown table per board, with the columns of its page or, if `is_chosen`, the board's metrics."""
     return _rendered("tables.md.txt", boards, _markdown_text, "{}", is_chosen=is_chosen)
 
 
 def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A LaTeX document of a table per board: it compiles alone, and each table can be copied from it.
+    """A complete LaTeX document with a table per board, with the columns of :func:`markdown`.
 
-    Bold is the best of a metric and, in the primary one, the first tie group; baselines are never bold.
+    The best score of a metric and, for the primary metric, the first tie group are bold; baselines never are.
     """
     return _rendered("tables.tex.txt", boards, _latex_text, "\\textbf{{{}}}", is_chosen=is_chosen)
 
@@ -79,7 +79,7 @@ _SYSTEM = "System"
 
 
 def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
-    """Rank where the first metric is what ranks are by, system, and what the page shows or the metrics chosen."""
+    """The columns: rank (if the first column is the primary metric), system, then the page's or the chosen metrics."""
     rows = board.in_parts
     is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
     ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
@@ -112,7 +112,7 @@ def _name(row: BoardRow) -> str:
 
 
 def _rank(row: BoardRow) -> str:
-    """`1 (1–2, tie A)`: the rank, the ranks that the verdicts leave, and the tie group."""
+    """The rank, the ranks it may have given the verdicts, and the tie group: `1 (1–2, tie A)`."""
     head = row.head
     if head is None or head.rank is None or row.run.baseline:
         return DASH
@@ -136,7 +136,7 @@ def _number(board: Board, row: BoardRow, column: Column) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    """A text that Markdown shows as it is, on one line."""
+    """A text escaped for Markdown, on one line."""
     return re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", " ".join(visible(text).split()))
 
 
@@ -150,19 +150,19 @@ _LATEX = {
     "`": r"\textasciigrave{}",
     "–": "--",
     "−": "$-$",
-    # After \\ and \midrule a bracket or a star would be an argument.
+    # After \\ and \midrule LaTeX would take a bracket or a star as an argument.
     **{mark: f"{{{mark}}}" for mark in "[]*"},
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},
 }
 
 
 def _latex_text(text: str) -> str:
-    """A text that LaTeX sets as it is, on one line; two hyphens or quotes stay two."""
+    """A text escaped for LaTeX, on one line; ligatures of two hyphens or quotes are prevented."""
     plain = re.sub("([-'])(?=\\1)", "\\1\0", " ".join(visible(text).split()))
     return "".join(_LATEX.get(mark) or _latin(mark) for mark in plain).replace("\0", "{}")
 
 
 def _latin(mark: str) -> str:
-    """ASCII and letters with an accent, which every LaTeX sets, as they are; other characters by their numbers."""
+    """A character for LaTeX: ASCII and accented letters unchanged, others by their code point."""
     is_accented = mark < "\u0100" and len(parts := normalize("NFD", mark)) > 1 and parts[0].isascii()
     return mark if mark.isascii() or is_accented else f"\\textbackslash{{}}u\\{{{ord(mark):04X}\\}}"

@@ -1,1 +1,1 @@
-"""What the pages of single items are made of: spans, candidates, texts, and how they are cut into files."""
+"""Data for the pages of single items: spans, candidates and texts, split into files."""

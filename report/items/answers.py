@@ -1,4 +1,4 @@
-"""What systems answered to an item: lines of rankings down to a cut-off, of agents by step; or ranks of candidates."""
+"""The answers of systems per item: lines of rankings up to a cut-off, lines of agents by step, or candidate ranks."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lake.tables import UNSEARCHED
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
-"""So many candidates are named of each answer; of this many answers and more only so many, which a site has room for.
+"""Candidates stored per answer: TOP, or TOP_OF_MANY from MANY answers on, to limit the site's size.
 
 An answer then takes 2 bytes: 12 MB in all for 192,000 items and 20 systems."""
 
@@ -21,24 +21,24 @@ _RANKED = ("ranking", "lines")
 
 
 def spans_by_item(roster: Roster) -> pl.DataFrame:
-    """Which lines of an item's files are gold and which were returned, a row per item.
+    """The gold and returned lines of each item, a row per item.
 
-    It has item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a range: file,
-    start, end; own: file, the line on which the query's own text begins, that of its hole, and the one after; and for
-    each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A range without a line
-    names its file alone.
+    Columns: item; files (paths) and lengths (in lines, -1 for an unknown file); gold, a flat list of ranges of three
+    numbers: file, start, end; own: file, first line of the query's text, first line of the part to complete, and the
+    line after it; and, with an entry per run: run, answer (ranges), steps (ranges, each after the number of its step).
+    An empty range names only its file.
     """
     lake, items, gold = roster.lake, roster.items, roster.gold
     pools = items.select("item_id", "item", "pool_id")
     hits = _hits(roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
-    # The query's own text and its hole.
+    # The query's text and the lines to complete.
     known = items.drop_nulls(["target_path", "query_line_start", "target_line"])
     n_lines = pl.col("target_text").fill_null("").str.count_matches("\n", literal=True).cast(pl.Int64)
     after, hole = pl.col("target_line") + pl.max_horizontal(n_lines, 1), pl.col("target_line")
     own = known.select("item", path="target_path", query="query_line_start", hole=hole, after=after, place=0)
     paths = pl.concat([frame.select("item", "path") for frame in (gold, own, hits)]).unique()
     files = _files(roster, paths.join(pools, on="item"))
-    # The files of each item from 0, those with gold first.
+    # Number the files of each item from 0, files with gold first.
     numbered = (
         paths.join(gold.select("item", "path", is_gold=True).unique(), on=["item", "path"], how="left")
         .join(files.select("item", "path", "n_lines"), on=["item", "path"], how="left")
@@ -46,7 +46,7 @@ def spans_by_item(roster: Roster) -> pl.DataFrame:
         .select("item", "path", pl.col("n_lines").fill_null(-1), file=pl.int_range(pl.len()).over("item"))
     )
     if roster.board.protocol.has_contexts:
-        # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
+        # Contexts are compared only with gold in existing files; rankings with all gold.
         gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
     parts = hits.lazy().with_columns(start="line_start", end="line_end")
     final, steps = (_clamped(parts.filter(part=part), files) for part in ("final", "step"))
@@ -77,10 +77,10 @@ def spans_by_item(roster: Roster) -> pl.DataFrame:
 
 
 def _hits(roster: Roster) -> pl.LazyFrame:
-    """What the runs returned, of rankings little more than the cut-off takes: the rest is much and is not shown."""
+    """The hits of all runs; rankings only little further than the cut-off, since the many others are not shown."""
     hits = roster.lake.scan("hits", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
     is_ranked = pl.col("part").is_in(_RANKED)
-    # The lines that are best returned stand in place of the ranking, where a run has both.
+    # If a run has both a ranking and best lines (part `lines`), the lines are shown.
     has_lines = hits.filter(part="lines").select("run", instead=pl.lit("lines")).unique()
     kept = hits.join(has_lines, on="run", how="left").filter(
         pl.col("part").is_in(["final", "step"]) | (pl.col("part") == pl.col("instead").fill_null("ranking"))
@@ -95,7 +95,7 @@ def _hits(roster: Roster) -> pl.LazyFrame:
 
 
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
-    """The named files that are there: item, path, pool_id, n_lines and, line by line, n_nws."""
+    """The existing files among `paths`: item, path, pool_id, n_lines and n_nws (a list with a number per line)."""
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
         pl.col("pool_id").str.strip_suffix(UNSEARCHED)
     )
@@ -109,7 +109,7 @@ def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
 
 
 def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyFrame:
-    """What the cut-off takes of rankings: item, run, path, start, end, place; every line once, and files as named."""
+    """Lines of rankings within the cut-off: item, run, path, start, end, place (rank); each line once if by budget."""
     if not roster.budget:
         return _clamped(ranked, files)
     axis = LineOffsets.of(files.select("pool_id", "path", "n_nws").unique(["pool_id", "path"]))
@@ -118,7 +118,7 @@ def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyF
     case = pl.col("case").cast(pl.Int64).alias("item")
     spans = ranked.join(cases.lazy(), on=_CASE).join(pools, on="item").filter(pl.col("line_start").is_not_null())
     placed = axis.place(spans.select(case, "pool_id", "path", "rank", "line_start", "line_end"))
-    # Paid for in the order of the ranking, and of the lines within a hit; the first line too dear ends it.
+    # Lines use the budget in the order of rank, then line; the first line that exceeds it ends the answer.
     walked = held_pieces(placed, len(axis.n_nws_before)).sort("item", "rank", "start").with_columns(n_nws=axis.n_nws())
     left = roster.budget - (pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws"))
     taken = pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
@@ -136,11 +136,11 @@ def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyF
 
 
 def _clamped(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
-    """Ranges cut to their files, as :func:`_paid` gives them, with step; what names no line is from 0 to 0."""
+    """Ranges clipped to their files: the columns of :func:`_paid`, and step; a hit without lines becomes 0 to 0."""
     known = rows.join(files.lazy().select("item", "path", "n_lines"), on=["item", "path"], how="left")
     n_lines = pl.col("n_lines").fill_null(0)
     start = pl.col("start").fill_null(0).clip(0, n_lines)
-    # Without an end it is a view of the whole file, where it has a start.
+    # A range with a start and no end goes to the end of the file.
     end = pl.when(pl.col("start").is_null()).then(0).otherwise(pl.col("end").fill_null(n_lines).clip(0, n_lines))
     return known.select(*_CASE, "path", "step", start=start, end=pl.max_horizontal(start, end), place="rank")
 
@@ -148,7 +148,7 @@ def _clamped(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
 def _flat(
     rows: pl.LazyFrame, numbered: pl.DataFrame, by: Sequence[str], columns: Sequence[str], name: str
 ) -> pl.LazyFrame:
-    """One list of numbers for each `by`: the columns of its rows, one row behind the other."""
+    """The rows of each group `by`, flattened to one list of numbers, row after row of `columns`."""
     known = rows.join(numbered.lazy().select("item", "path", "file"), on=["item", "path"])
     order = [*by, *([] if "step" not in columns else ["step"]), "place", *columns]
     numbers = pl.concat_list(pl.col(columns).cast(pl.Int64))
@@ -160,10 +160,10 @@ def _flat(
 
 
 def candidates_by_item(roster: Roster) -> pl.DataFrame:
-    """What a shard says of candidates, a row per item: item, n_candidates, gold (candidates), and of runs run, answer.
+    """The answers to items with candidates, a row per item: item, n_candidates, gold (candidates), run, answer.
 
-    An answer of a run that was asked is the rank of the gold, 0 where it has none, whether the primary metric calls
-    that right (1, 0; -1 where it has no value), then the first candidates.
+    `run` and `answer` have an entry per run. An answer is a list: the rank of the gold (0 if not returned), the primary
+    metric's value (1 or 0; -1 if it has none), then the first candidates.
     """
     items, gold = roster.items, roster.gold
     top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP
@@ -188,12 +188,12 @@ _SCHEMA = {"item": pl.Int64(), "run": pl.Int64(), "answer": pl.List(pl.Int64())}
 
 
 def _of_run(roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: pl.LazyFrame) -> pl.DataFrame:
-    """What one run says: the columns of _SCHEMA. A run at a time, since all rankings of many items are too much."""
+    """The answers of one run, with columns _SCHEMA; run by run, because all rankings at once need too much memory."""
     lake, run_id = roster.lake, roster.runs[number].run_id
     folders = {"benchmark": roster.benchmark, "run_id": run_id}
     hits = lake.scan("hits", **folders).filter(part="ranking")
     ranked = hits.join(pools, on="item_id").select("item", "path", "rank")
-    # A candidate that is returned in several chunks stands where the first of them does.
+    # A candidate returned in several chunks has the rank of its first.
     first = pl.col("rank") == pl.col("rank").min().over("item", "path")
     first_candidates = (
         ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)

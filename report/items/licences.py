@@ -1,14 +1,14 @@
-"""Of which items gold is published as text: of those asked for, whose repository's licence lets a page show it."""
+"""Which items may be shown as text: the requested ones, if the licence of their repository permits it."""
 
 from enum import StrEnum
 
 
 class ItemText(StrEnum):
-    """Of which items text is asked for."""
+    """The items to show as text, as requested by the user."""
 
     NONE = "none"
     FLIPS = "flips"
-    """Of those that one of the two systems shown first found most gold of, and the other did not."""
+    """Items where one of the two systems shown first found most of the gold, and the other did not."""
     SAMPLE = "sample"
     FULL = "full"
 
@@ -19,7 +19,7 @@ PERMISSIVE = frozenset(
         "NCSA", "PSF-2.0", "Python-2.0", "Unlicense", "WTFPL", "Zlib",
     )
 )  # fmt: skip
-"""By their SPDX names. Nothing is guessed: a licence that is not here, or not known, permits nothing."""
+"""SPDX ids of licences that permit showing text; any other or unknown licence does not."""
 
 _NAMED = frozenset(
     (
@@ -27,10 +27,10 @@ _NAMED = frozenset(
         "python software foundation license", "the unlicense (unlicense)",
     )
 )  # fmt: skip
-"""What Python's packages call some of them, in small letters."""
+"""Names of some of these licences in the metadata of Python packages, in lower case."""
 
 
 def permits(licence: str) -> bool:
-    """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each."""
+    """Whether a licence or SPDX expression (without brackets) permits showing text: one part of `OR`, all of `AND`."""
     known, either = {name.lower() for name in PERMISSIVE} | _NAMED, licence.lower().split(" or ")
     return any(all(part.strip() in known for part in parts.split(" and ")) for parts in either)

@@ -1,6 +1,6 @@
-"""Whose answers to a benchmark's items are shown, under which protocol, down to which cut-off; and in which files.
+"""The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data.
 
-The files are shards of like size with what is shown of each item, and the list that finds one.
+The files are shards of similar size with the data of each item, and a list to find an item.
 """
 
 import json
@@ -17,27 +17,27 @@ from report.models import RunRow
 from report.render import data_file, packed
 
 CONTEXT_BUDGET = 8_000
-"""Non-whitespace characters: where a ranking is cut that is compared with contexts, as their protocols say."""
+"""Non-whitespace characters at which rankings are cut to be compared with contexts, as in the protocols of contexts."""
 
 N_RETRIEVERS, N_AGENTS = 1, 2
-"""So many of either are shown where nobody chose, of a benchmark without agents one more retriever."""
+"""Numbers of retrievers and agents shown by default; without agents one retriever more is shown."""
 
 RAW_BYTES = 1_000_000
-"""So much JSON goes into a file, which packed is a fifth of it or so."""
+"""Size of JSON per file before compression, which reduces it to about a fifth."""
 
 NO_CLASS = "-"
-"""Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""
+"""The character for an item without a ledger class: it is not scorable or has no gold."""
 
 
 class Roster:
-    """The runs of a benchmark's headline whose answers can be shown, the best first; the data knows them by `numbers`.
+    """The runs on a benchmark's headline board whose answers can be shown, best first; `numbers` counts them from 0.
 
-    A ranking is cut at a `budget` of non-whitespace characters or, where that is 0, at a `depth` of results.
+    Rankings are cut at `budget` non-whitespace characters or, if that is 0, at `depth` results.
     """
 
     def __init__(self, board: Board) -> None:
         self.board, self.lake, self.benchmark = board, board.facts.lake, board.benchmark.name
-        # Chance stands for every order of the pool: it has no answer of its own to an item.
+        # The random baseline is an expectation over all orders: it has no answer to show.
         self.runs = [row.run for row in board.every if row.run.retriever != "random" and row.cells]
         ids = [run.run_id for run in self.runs]
         kinds = {"run_id": pl.String(), "run": pl.Int64()}
@@ -49,7 +49,7 @@ class Roster:
 
     @cached_property
     def usual(self) -> Sequence[RunRow]:
-        """Those that are shown where nobody chose: the best retriever and agents, or retrievers and the reference."""
+        """The runs shown by default: the best retriever and agents, or without agents retrievers and the reference."""
         best = [row.run for row in shown_rows(self.board) if row.run in self.runs]
         agents = [run for run in best if run.has_steps][:N_AGENTS]
         retrievers = [run for run in best if not run.has_steps]
@@ -61,23 +61,23 @@ class Roster:
 
     @cached_property
     def items(self) -> pl.DataFrame:
-        """The benchmark's items, numbered in the order in which scripts compare their ids; with the pool searched."""
+        """The benchmark's items with the pool searched, numbered (`item`) in the order of ids in JavaScript."""
         stored = self.lake.scan("items", benchmark=self.benchmark).drop("patch").collect()
-        # As JavaScript compares texts: by units of UTF-16.
+        # JavaScript compares texts by UTF-16 code units.
         ids = sorted(stored["item_id"], key=lambda item_id: item_id.encode("utf-16-be", "surrogatepass"))
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
         items = stored.join(order, on="item_id").sort("item")
         task = self.board.task
         if task is None or not task.pool_prefix:
             return items
-        # An edition has the files of items' own pools: a task's are alike as far as its systems could see.
+        # An edition has only the files of items' own pools: use these where the task's pool is missing.
         own = own_pool(task.pool_prefix, task.pool_by)
         pools = self.lake.scan("files", benchmark=self.benchmark).select("pool_id").unique().collect()["pool_id"]
         return items.with_columns(pool_id=pl.when(own.is_in(pools.implode())).then(own).otherwise("pool_id"))
 
     @cached_property
     def gold(self) -> pl.DataFrame:
-        """The gold of the headline's rule: item, path, line_start, line_end, candidate."""
+        """The gold spans of the headline protocol: item, path, line_start, line_end, candidate."""
         columns = ("item", "path", "line_start", "line_end")
         spans = self.lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.gold)
         known = spans.join(self.items.lazy().select("item_id", "item"), on="item_id")
@@ -85,7 +85,7 @@ class Roster:
 
 
 def classes_of(roster: Roster) -> pl.DataFrame:
-    """The class that holds most of an item's gold, by run: run, item_id, class (its number) and each class's amount."""
+    """The ledger class with most of each item's gold, by run: run, item_id, class (number), and each class's amount."""
     return (
         roster.lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
         .join(roster.numbers, on="run_id")
@@ -96,7 +96,7 @@ def classes_of(roster: Roster) -> pl.DataFrame:
 
 
 def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
-    """Run → a character for each item, in their order: the class that holds most of its gold."""
+    """Run → a text with one character per item: the class with most of its gold."""
     by_run = classes.pivot("run", index="item_id", values="class")
     rows = roster.items.select("item_id").join(by_run, on="item_id", how="left", maintain_order="left")
     joined = rows.select(pl.exclude("item_id").cast(pl.String).fill_null(NO_CLASS).str.join(""))
@@ -105,10 +105,10 @@ def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
 
 
 def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
-    """What the list says of each item: item_id, repo, language, scorable, gold, solved.
+    """The rows of the list of items: item_id, repo, language, scorable, gold, solved.
 
-    `gold` is how many lines, or 1 where gold is a candidate, null where that is not kept. `solved` counts the systems,
-    baselines left out, with most of the item's gold in the first class.
+    `gold` is the number of gold lines (1 if gold is a candidate, null if not known). `solved` is the number of systems,
+    without baselines, that found most of the item's gold.
     """
     systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
     amount = pl.sum_horizontal(list(LEDGER_TITLES)).round().cast(pl.Int64)
@@ -122,7 +122,7 @@ def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
 
 
 def list_columns(listed: pl.DataFrame) -> dict[str, object]:
-    """The same for a script: a list per column; repositories and languages by number, behind their names."""
+    """The rows of :func:`listing` as a list per column; repositories and languages are numbers into lists of names."""
     columns: dict[str, object] = {"id": listed["item_id"].to_list()}
     for name, many in (("repo", "repos"), ("language", "languages")):
         values = listed[name].unique().sort().to_list()
@@ -133,23 +133,24 @@ def list_columns(listed: pl.DataFrame) -> dict[str, object]:
 
 
 def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows in their order as JSON: item_id, scorable, json, shard (from 0); what is null is left out of the JSON."""
+    """Rows as JSON, in the same order: item_id, scorable, json (without null fields), shard (from 0)."""
     rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
-    # Names of what is null take much of what is small.
+    # Null fields would be a large part of small rows.
     rows = rows.with_columns(pl.col("json").str.replace_all(r',"[a-z_]+":null', ""))
     before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
     return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
 
 
 def bounds(rows: pl.DataFrame) -> list[str]:
-    """The least item id of each shard, in order: an item is in the last shard whose least id is not above its own."""
+    """The first item id of each shard: an item is in the last shard whose first id is not greater than its own."""
     return rows.group_by("shard", maintain_order=True).agg(pl.col("item_id").first())["item_id"].to_list()
 
 
 def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """The files of rows from :func:`with_shards`: path and content, which gives packed JSON under `<name>/<shard>`.
+    """The data files of rows from :func:`with_shards`, as path and content: packed JSON named `<name>/<shard>`.
 
-    Beside `rows` it has `at`, how many scorable items come before them, and the scorable items `before` and `behind`.
+    The JSON has the `rows`, the number of scorable items before them (`at`), and the ids of the scorable items just
+    `before` and `behind` the shard.
     """
     id_, is_scorable = pl.when("scorable").then("item_id"), pl.col("scorable").cast(pl.Int64)
     walked = rows.with_columns(

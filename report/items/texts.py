@@ -1,4 +1,4 @@
-"""An item as text where it may be shown: its question, and the lines that are gold or that a system returned."""
+"""Texts of the items that may be shown: the query, and the lines that are gold or were returned."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,24 +16,24 @@ from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
 N_SAMPLED = 100
-"""So many items of a benchmark are a sample, each repository with its share."""
+"""Size of a sample of a benchmark's items, stratified by repository."""
 
 MANY_ITEMS = 2_000
-"""Of a benchmark with more, a sample is shown where nobody asked for all: text is 4 to 40 kB an item."""
+"""With more items, only a sample is shown by default: text takes 4 to 40 kB per item."""
 
 LINES_AROUND = 8
 
 _MAX_LINE = 400
-"""Longer lines are cut: made by machines, they are nothing to read."""
+"""Longer lines are cut: they are generated and not readable."""
 
 _MAX_LINES = 3_000
-"""So many lines of an item are shown, those of gold and around it first."""
+"""Maximum number of lines shown per item; files with gold come first."""
 
 _MAX_CHARACTERS = 400_000
-"""Longer files are shown plain: telling their words apart would take long."""
+"""Longer files are shown without syntax highlighting, which would take long."""
 
 _LINES_OF_FILE = 1 << 40
-"""No file has so many lines: a line of a file is one number, which is faster to group by than four."""
+"""More lines than any file has: file and line become one number, which is faster to group by than four columns."""
 
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
@@ -41,10 +41,10 @@ _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "
 def chosen(
     roster: Roster, classes: pl.DataFrame, which: ItemText | None, *, is_local: bool = False
 ) -> tuple[pl.DataFrame, str]:
-    """Whose text is shown, item_id and licence of each; and why it is not of the others.
+    """The items to show as text, as item_id and licence, and the reason why the others are not shown.
 
-    A site for one machine alone (`is_local`) shows text under any licence. Where none are asked for (`which`) all are
-    shown, or a sample of more than MANY_ITEMS.
+    A site for one machine (`is_local`) shows text under any licence. `which` None means all items, or a sample if
+    there are more than MANY_ITEMS.
     """
     wanted = roster.items.filter("scorable").select("item_id", "repo")
     if roster.board.benchmark.is_edition:
@@ -73,15 +73,15 @@ def chosen(
 
 
 def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is_local: bool = False) -> pl.DataFrame:
-    """Some items (`of`: item_id, licence) as text; `answers` is what :mod:`report.items.answers` gives of the items.
+    """The texts of the items in `of` (item_id, licence); `answers` comes from :mod:`report.items.answers`.
 
-    Where `is_local` the question is shown whoever wrote it, else only one that is code of the item's repository; and
-    the words of files with gold are not told apart by their kind, which takes a second a megabyte.
+    If `is_local`, all queries are shown, and there is no syntax highlighting, which takes a second per megabyte.
+    Otherwise only queries that are code of the item's repository are shown, and files with gold are highlighted.
 
     Returns:
-        A row per item: item_id, scorable, licence, question, files. A file has its path, and a list each of the
-        numbers of its lines from 1, whether they are gold (0, 1), their text and, where words are told apart, those of
-        a kind (`4k3 `: three characters from the fourth on).
+        A row per item: item_id, scorable, licence, question, files. A file has its path and lists with an entry per
+        shown line: `n` (its number from 1), `gold` (0 or 1), `text` and, if highlighted, `kinds`: the highlighted words
+        (`4k3 `: a keyword of three characters at offset 4).
     """
     items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
@@ -105,7 +105,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         spans.group_by("item", "path", "sha256")
         .agg(has_gold=is_gold.any())
         .sort("item", ~pl.col("has_gold"), "path")
-        # Numbers, and not texts, are what many lines are grouped, sorted and joined by.
+        # Many lines are grouped, sorted and joined faster by numbers than by texts.
         .with_columns(file=pl.int_range(pl.len()), content=pl.col("sha256").rank("dense"))
     )
     known = (
@@ -136,7 +136,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
     )
     task = known_tasks(roster.lake).get(roster.board.task.name) if roster.board.task else None
     questions = roster.lake.scan("queries", benchmark=roster.benchmark).filter(query=task.query if task else "")
-    # What completes a file is its repository's own code; an issue is its writer's.
+    # A query for code completion is the repository's code; an issue belongs to its author.
     if not is_local:
         code = roster.items.lazy().filter(pl.col("target_path").is_not_null()).select("item_id")
         questions = questions.join(code, on="item_id", how="semi")
@@ -146,9 +146,9 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
 
 
 def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
-    """Lines that are gold or returned; of candidates the gold and the first ones: item, path, start, end, is_gold."""
+    """Gold and returned lines, or gold and first-ranked candidates: item, path, start, end, is_gold."""
     if "n_candidates" in answers.columns:
-        # What a run ranks first stands behind the rank of the gold and whether that is right.
+        # An answer's first candidate is its third number, after the rank of the gold and the metric's value.
         first = answers.lazy().explode("answer").select("item", number=pl.col("answer").list.get(2, null_on_oob=True))
         both = [
             answers.lazy().select("item", number="gold", is_gold=True).explode("number"),
@@ -171,9 +171,9 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
 
 
 def _lines(roster: Roster, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
-    """The lines of contents: content, text, kinds (null where they are not told)."""
+    """The lines of each content: content, text, kinds (null if not highlighted)."""
     contents = files.select("sha256", "content").unique()
-    # What lexers would take for the end of a line, and is none here.
+    # Lexers would take a carriage return for the end of a line, which it is not here.
     text = pl.col("text").str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "␍", literal=True)
     blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
     stored = blobs.select("sha256", text).collect().join(contents, on="sha256")
@@ -189,12 +189,12 @@ def _lines(roster: Roster, files: pl.DataFrame, *, is_coloured: bool) -> pl.Lazy
 
 
 def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:
-    """For each line of a file the words of a kind: where each begins, the letter of its kind, and its length."""
+    """The highlighted words of each line of a file: for each word its offset, the letter of its kind and its length."""
     lexer, line, at = TextLexer, "", 0
     if len(text) <= _MAX_CHARACTERS:
         with suppress(ClassNotFound):
             lexer = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
-    # As they are: no line more or less than the file has.
+    # Keep leading and trailing newlines, so that the number of lines is that of the file.
     for token, value in lexer(stripnl=False, ensurenl=False).get_tokens(text):
         kind = next((short for of, short in _KINDS.items() if token in of), "")
         for number, piece in enumerate(value.split("\n")):

@@ -1,1 +1,1 @@
-"""The leaderboards: a protocol's systems with their numbers, and everything that is shown beside them."""
+"""The leaderboards: a protocol's systems with their scores, and all that is shown with them."""

@@ -1,4 +1,4 @@
-"""A leaderboard as plain values: which systems, which columns, the primary one first, which number in each cell."""
+"""A leaderboard as plain values: its systems, its columns (the primary metric first) and a score per cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -19,7 +19,7 @@ Interval = tuple[float | None, float | None]
 
 
 class Cell(NamedTuple):
-    """A run's number in a column, averaged one way over one slice: columns of table `boards`."""
+    """A run's score in a column, averaged one way over one slice; the fields are columns of table `boards`."""
 
     value: float | None
     low: float | None
@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 
     @property
     def interval(self) -> Interval:
-        """The interval of the number."""
+        """The confidence interval of the score; None for both ends if there is none."""
         return self.low, self.high
 
 
@@ -56,11 +56,11 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
 
 
 class Column:
-    """One metric at one cut-off (0: none), as the protocol averages it.
+    """One metric at one cut-off (0: none), averaged as in the protocol.
 
-    Beside ratios of sums these are means over items of what has no such ratio and of what describes a run's steps.
-    `name` is the metric with its cut-off, `quantity` what it measures whatever it counts (`coverage` of
-    `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
+    Metrics of a run's steps, and those without a ratio of sums, are means over items even where others are ratios.
+    `name` is the metric with its cut-off, `quantity` the metric without its granularity (`coverage` of
+    `line_coverage`), `measured` the metric's title, `title` the same with the cut-off, `cut` the cut-off as `@10`.
     """
 
     def __init__(self, measure: Measure, average: Aggregate, rule: MetricRow) -> None:
@@ -77,7 +77,7 @@ class Column:
 
 
 def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
-    """The columns of rows of table `boards`, in their order."""
+    """The columns shown of a board, given its rows of table `boards`, in their order."""
     columns = rows.filter("is_shown").select("position", *MEASURE, "average").unique().sort("position")
     return tuple(
         Column((granularity, metric, k), average, lookup(metric, "metric", facts.metrics))
@@ -86,7 +86,7 @@ def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
 
 
 class BoardRow:
-    """One run's line: its cells by measure and average, the primary metric's (`head`) averaged as the protocol does."""
+    """A run's row: its cells by measure and average; `head` is that of the primary metric in the protocol's average."""
 
     def __init__(
         self, run: RunRow, cells: Mapping[tuple[Measure, Aggregate], Cell], primary: Column, n_items: int
@@ -100,7 +100,7 @@ class BoardRow:
         self.state = self._state()
 
     def _state(self) -> str:
-        """What keeps it from being compared, in a word or two; empty when nothing does."""
+        """Why the run is not compared, in a few words; empty if it is compared."""
         if self.comparable:
             return ""
         if self.run.limit is not None:
@@ -111,22 +111,22 @@ class BoardRow:
         return share if self.run.comparable else f"{self.run.status}: {share}"
 
     def cell(self, column: Column, average: Aggregate | None = None) -> Cell | None:
-        """What is known of a column, averaged as the protocol does or in another way."""
+        """The cell of a column in the protocol's or another average; None if there is none."""
         return self.cells.get((column.measure, average or column.average))
 
     def value(self, column: Column, average: Aggregate | None = None) -> float | None:
-        """The number in a column, likewise."""
+        """The score in a column, as :meth:`cell`."""
         cell = self.cell(column, average)
         return cell.value if cell else None
 
     def place(self, average: Aggregate) -> tuple[int, str, str]:
-        """Where it stands by the primary metric averaged one way; without a place behind the others, by name."""
+        """The sort key by the primary metric in one average; runs without a score come last, by name."""
         cell = self.cell(self.primary, average)
         return cell.place if cell else 1 << 31, self.run.system, self.run.run_id
 
     @property
     def standing(self) -> str:
-        """Its rank with those that it may have, or why it has none."""
+        """Its rank and the ranks it may have, or the reason why it has none, in words."""
         head = self.head
         if self.run.baseline:
             return "a baseline: not ranked"
@@ -139,11 +139,11 @@ class BoardRow:
 
 
 class Board:
-    """The leaderboard of one protocol over one slice, given as name and value; the first column orders it.
+    """The leaderboard of one protocol over one slice (`where`: name and value), ordered by the first column.
 
-    `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
-    Of `every` row, `systems` are those that are compared, without baselines; `in_parts` has what is not compared behind
-    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`.
+    `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
+    items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
+    `in_parts` is systems, apart, baselines. `is_of_items`: intervals are over items, as there are too few repositories.
     """
 
     def __init__(
@@ -169,62 +169,62 @@ class Board:
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
         levels = list(dict.fromkeys(column.granularity for column in columns))
-        # A table of so many can be shown one at a time.
+        # With four granularities or more, the table can be limited to one.
         self.granularities = levels if len(levels) >= 4 else []
 
     def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
-        """Whether any cell of the primary metric, of those that are compared, has a field."""
+        """Whether a field is not None in the primary cell of any of `rows` (default: all compared rows)."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
 
     @property
     def task(self) -> TaskRow | None:
-        """What its runs were asked, the first of several."""
+        """The task of its runs, the first if there are several; None if it is not in the lake."""
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
     @property
     def numbers(self) -> pl.DataFrame:
-        """The rows of table `boards` that its runs have, over every slice; kept of the last two boards."""
+        """The rows of table `boards` of its runs, over all slices; cached for the last two boards."""
         return _numbers(self)
 
     @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """Its `numbers` of the primary metric, averaged as the protocol does."""
+        """The rows of `numbers` of the primary metric in the protocol's average."""
         return self.numbers.filter("is_shown", **self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
-        """Run and cut-off → how many characters are read down to it, and returned in all."""
+        """(run id, cut-off) → characters read up to it, and characters returned in all."""
         stored = self.facts.characters.filter(**self.where).select("run_id", "k", "read", "returned")
         return {(run_id, k): (read, returned) for run_id, k, read, returned in stored.iter_rows()}
 
     @property
     def value_of_item(self) -> pl.Expr:
-        """Which value of its slice an item has; of rows of table `items`."""
+        """The value of the board's slice for each item, as an expression over table `items`."""
         columns = [pl.col(name).fill_null("none") for name in self.slice[0].split("/")]
         return pl.lit(ALL_ITEMS) if self.slice[0] == ALL_ITEMS else pl.concat_str(columns, separator="/")
 
     def slice_size(self, name: str) -> tuple[int, int]:
-        """How many values a slice has, and how many items in all."""
+        """The number of values of a slice, and of items in all of them."""
         sizes = self.facts.slice_sizes
         known = [sizes.get((self.protocol.name, task, name), (0, 0)) for task in {row.run.task for row in self.rows}]
         return max(known, default=(0, 0))
 
     def compared(self, values: Sequence[str] = ()) -> pl.LazyFrame:
-        """The comparisons by the primary metric, each pair both ways round; over other values of the slice."""
+        """The comparisons by the primary metric, each pair in both directions; over `values` of the slice, if given."""
         where = {name: self.where[name] for name in ("protocol", "slice")}
         is_over = pl.col("slice_value").is_in(values or [self.slice[1]])
         comparisons = self.facts.comparisons.lazy()
         return both_ways(comparisons.filter(is_over, **where, granularity=self.primary.granularity))
 
     def averaged(self, column: Column, average: Aggregate) -> Aggregate:
-        """How a column is averaged in the table of one way of averaging."""
+        """The average that the table of `average` shows for a column."""
         return column.average if average == self.average else average
 
     def best(self, column: Column, average: Aggregate) -> str:
-        """The best number in a column as it is shown; empty when there is none.
+        """The best score in a column, as shown; empty if there is none.
 
-        Baselines are left out, and means over fewer items than others of the column are over.
+        Baselines are left out, and so are means over fewer items than the column's others.
         """
         averaged = self.averaged(column, average)
         cells = [(row.run, cell) for row in self.rows if (cell := row.cell(column, averaged))]
@@ -241,12 +241,12 @@ def _numbers(board: Board) -> pl.DataFrame:
 
 
 def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:
-    """Rows best first by the primary metric averaged one way; those without a value last."""
+    """Rows by the primary metric in one average, best first; rows without a score last."""
     return sorted(rows, key=lambda row: row.place(average))
 
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
-    """Everything one protocol's leaderboard shows, in the slice that it opens on or another."""
+    """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
     stored = facts.board_rows(protocol)
     rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
     numbers = rows.collect()
@@ -265,7 +265,7 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     every = [
         BoardRow(run, cells.get(run.run_id, {}), columns[0], n_items)
         for run in facts.runs_of(protocol.benchmark)
-        # Scored under the protocol, or failed at one of its tasks.
+        # Runs scored under the protocol, and failed runs of its tasks.
         if protocol.task in ("", run.task)
         and run.protocol in (None, protocol.name)
         and (run.run_id in cells or (run.status == FAILED and run.task in protocol.tasks))

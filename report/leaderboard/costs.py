@@ -1,4 +1,4 @@
-"""Quality against what it costs: every system at every cut-off, and those that no other beats at their price."""
+"""Scores by cost: every system at every cut-off, and the Pareto frontier."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -12,11 +12,11 @@ from report.leaderboard.pictures import figure_of, labels_of
 from report.models import RunRow
 
 MOST_NAMED = 6
-"""So many systems of a picture are named, of each kind as many as it has shades: more could not be told apart."""
+"""Maximum number of labelled systems in a picture, and SHADES per kind: more could not be told apart."""
 
 
 class Offer(NamedTuple):
-    """What a system costs down to a cut-off, and its number there."""
+    """A system's cost up to a cut-off, and its score there."""
 
     row: BoardRow
     column: Column
@@ -25,22 +25,22 @@ class Offer(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """The systems by one cost; `offers` are those on the frontier, the cheapest first, with cost and value as shown."""
+    """The Pareto frontier for one cost; `offers` are those on it, the cheapest first, with cost and score as shown."""
 
     column: Column
     figure: Figure
     offers: Sequence[tuple[Offer, str, str]]
 
     def cuts(self, row: BoardRow) -> list[str]:
-        """At which cut-offs a system is on it."""
+        """The cut-offs at which a system is on the frontier."""
         return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
 
 
 class BoardCosts:
-    """The rows with known costs, the hardware of their times, what agents used, and frontiers by each of these.
+    """The rows with known costs, the hardware of their times, the agents' usage, and a frontier for each cost.
 
-    `repair` says whether context predicts repair, a sentence for each system and coverage; None where no outcome is
-    known.
+    `repair` has sentences on whether context predicts repair, one per system and coverage; None if no outcome of a
+    repair is known.
     """
 
     def __init__(self, board: Board) -> None:
@@ -77,7 +77,7 @@ class BoardCosts:
 
 @cache
 def by_characters(board: Board, granularity: str, metric: str) -> Frontier | None:
-    """A metric against the characters that are read for it; None where fewer than two systems have both."""
+    """The frontier of a metric by characters read; None if fewer than two systems have both numbers."""
     columns = [column for column in board.columns if column.measure[:2] == (granularity, metric)]
     offers = [
         Offer(row, column, board.characters[at][0], value)
@@ -92,8 +92,8 @@ def by_characters(board: Board, granularity: str, metric: str) -> Frontier | Non
 def _frontier(
     board: Board, offers: Iterable[Offer], what: str, titles: tuple[str, str], shown: Callable[[float], str]
 ) -> Frontier | None:
-    """The frontier; None where there are fewer than two systems."""
-    # A system that has the same at two cut-offs is there once; what costs nothing has no place on a scale of powers.
+    """The frontier of some offers with its figure; None if there are fewer than two systems."""
+    # Equal offers of a system at two cut-offs count once; a cost of 0 has no place on a logarithmic axis.
     once = {(offer.row.run.run_id, offer.cost, offer.value): offer for offer in reversed([*offers]) if offer.cost > 0}
     ordered = sorted(once.values(), key=lambda offer: (offer.cost, offer.value, offer.row.run.run_id))
     if len({offer.row.run.run_id for offer in ordered}) < 2:
@@ -136,7 +136,7 @@ def _frontier(
 
 
 def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:
-    """The runs that are named in a picture: those on the frontier, the best of each retriever, some agents, others."""
+    """Run → label in a picture, for at most MOST_NAMED: the frontier, the best per retriever, agents, then others."""
     ranked = sorted(offers, key=lambda offer: (offer.value if lower_is_better else -offer.value, offer.row.run.system))
     agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]
     first = list({offer.row.run.retriever: offer for offer in reversed(ranked) if offer not in agents}.values())[::-1]

@@ -1,4 +1,4 @@
-"""Where the gold of a benchmark's headline went, for the systems that matter: shares that add up to all of it."""
+"""The ledger of the gold: for each system, the shares of the gold found, dropped, not returned, …, which sum to 1."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,15 +16,15 @@ LEDGER_TITLES = {
     "unreachable": "not in the index",
     "no_answer": "no answer",
 }
-"""Class of the ledger → what it is called, in the order in which the bars have them."""
+"""Class of the ledger → its title, in the order of the bars."""
 
 N_RETRIEVERS, N_AGENTS = 2, 3
 _NARROW = 0.045
-"""A share below this is too narrow for its number, which the table beside it has."""
+"""Shares below this are too narrow to contain their number; the table next to the bar has it."""
 
 
 class GoldShare:
-    """One part of a bar; what is not nothing never reads 0 per cent."""
+    """A part of a bar; a share above 0 is never shown as 0 per cent."""
 
     def __init__(self, name: str, title: str, share: float) -> None:
         self.name, self.title, self.share = name, title, share
@@ -34,18 +34,18 @@ class GoldShare:
 
 
 def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
-    """The classes that hold some of the gold, in their order."""
+    """The classes with a share above 0, in the order of LEDGER_TITLES."""
     return [GoldShare(name, title, amounts[name]) for name, title in LEDGER_TITLES.items() if amounts.get(name)]
 
 
 def largest_class() -> pl.Expr:
-    """The number of the class that holds most of an item's gold, of equal ones the first; of rows of table `ledger`."""
+    """The number of the class with most of an item's gold (the first of equal ones), over rows of table `ledger`."""
     return pl.concat_list(list(LEDGER_TITLES)).list.arg_max().cast(pl.Int64)
 
 
 @cache
 def amounts_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Value of the board's slice → run → class of the ledger → its share of the gold."""
+    """Value of the board's slice → run → class of the ledger → share of the gold."""
     by_value: dict[str, dict[str, dict[str, float]]] = {board.slice[1]: {}}
     mine = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
     for value, run_id, name, share in mine.select("slice_value", "run_id", "class", "micro").iter_rows():
@@ -55,17 +55,17 @@ def amounts_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 @cache
 def shares_of(board: Board) -> dict[str, list[GoldShare]]:
-    """Where the gold of a board's items went, by run."""
+    """Run → the shares of the gold of the board's items; runs without a ledger are left out."""
     shares = {run_id: shares_in(amounts) for run_id, amounts in amounts_of(board)[board.slice[1]].items()}
     return {run_id: of_run for run_id, of_run in shares.items() if of_run}
 
 
 @cache
 def precisions_of(board: Board) -> Mapping[str, Mapping[str, float]]:
-    """Value of the board's slice → run → what share of the lines that it returned is gold, a ratio of sums.
+    """Value of the board's slice → run → line precision (the share of returned lines that are gold), a ratio of sums.
 
-    It is over the bar's items and results. Where gold is a candidate there is none: one result is looked at, and it is
-    that candidate or not.
+    It is over the same items and results as the ledger. Runs on benchmarks with candidates have none: there, one result
+    is looked at, which is the gold or not.
     """
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}
     rows = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
@@ -76,7 +76,7 @@ def precisions_of(board: Board) -> Mapping[str, Mapping[str, float]]:
 
 
 def shown_rows(board: Board) -> list[BoardRow]:
-    """The best retrievers, each over the chunks on which it does best, and the best agents."""
+    """The rows of the best retrievers, each with its best chunker, and of the best agents."""
     rows = [row for row in board.every if not row.run.baseline and not row.run.limit]
     agents = [row for row in rows if row.run.has_steps]
     retrievers = list({row.run.retriever: row for row in reversed(rows) if not row.run.has_steps}.values())[::-1]

@@ -1,6 +1,6 @@
-"""A board's tables: what it opens with, the primary metric with its interval; its switches; every average by itself.
+"""A board's tables: the main table with the primary metric and its interval, its controls, and a table per average.
 
-And the primary metric as shaded grids: systems by the values of a slice, chunkers by retrievers.
+Also the primary metric as shaded grids: systems by the values of a slice, and chunkers by retrievers.
 """
 
 import math
@@ -19,9 +19,9 @@ HEAT_STEPS = 8
 
 
 class Heat:
-    """The primary metric over the values of one slice with the most items, each with its number of items.
+    """A shaded grid: the primary metric of each system over the values of one slice, with their numbers of items.
 
-    The shades run from the least to the greatest of the systems' numbers, which are its `range`.
+    Only the values with the most items are stored. `range` is the least and greatest score of the systems.
     """
 
     def __init__(self, board: Board, name: str, part: pl.DataFrame) -> None:
@@ -38,7 +38,7 @@ class Heat:
         self.range = min(known), max(known)
 
     def shade(self, value: float | None) -> int:
-        """The higher the darker; a baseline beyond the systems is as the nearest of them."""
+        """The shade of a score: the higher the darker; scores of baselines outside `range` are clipped."""
         return _shade(value, *self.range)
 
 
@@ -48,7 +48,7 @@ def _shade(value: float | None, least: float, most: float) -> int:
 
 
 def heats_of(board: Board) -> list[Heat]:
-    """A table per slice with at least two values, the repositories first; of slices that are alike the first."""
+    """A grid per slice with at least two values, repositories first; of identical grids only the first."""
     is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
     mine = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS)
     heats = [Heat(board, name, mine.filter(slice=name)) for name in sorted(mine["slice"].unique(), key=place_of)]
@@ -59,7 +59,7 @@ def heats_of(board: Board) -> list[Heat]:
 class Choices:
     """The grid of a board's chunkers and retrievers, best rows and columns first.
 
-    `means` has a system's mean by chunker and retriever; one of them is empty for the mean of a row or a column.
+    `means` maps (chunker, retriever) to a mean score; for the mean of a row or column, the other name is empty.
     """
 
     def __init__(self, board: Board, effects: pl.DataFrame) -> None:
@@ -84,35 +84,35 @@ class Choices:
         self._range = min(grid), max(grid)
 
     def shade(self, chunker: str, retriever: str) -> int:
-        """The higher the darker, from the least of the grid to the greatest."""
+        """The shade of a system's mean: the higher the darker, from the least of the grid to the greatest."""
         return _shade(self.means[chunker, retriever], *self._range)
 
 
 def choices_of(board: Board) -> Choices | None:
-    """The grid of a board's systems; None where there is none."""
+    """The grid of a board's chunkers and retrievers; None if none is stored."""
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
     effects = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
     return Choices(board, effects) if effects.filter(repo="")["mean"].count() else None
 
 
 N_SHOWN = 15
-"""So many rows stand in the page; the others are loaded on demand, and are in the plain page."""
+"""Rows in the page itself; the others are loaded on demand, and are in the page with every number."""
 
 COARSE, FINE = 2, 3
 _NARROW = 0.04
-"""Where the middle one of the intervals is narrower, the third decimal says something."""
+"""If the median interval is narrower than this, three decimals are shown instead of two."""
 
 _FAR = 2.0
-"""A baseline beyond so many times what the systems reach would squeeze their intervals: it is named at the edge."""
+"""The axis is not stretched to baselines beyond this multiple of the systems' reach: they are named at its edge."""
 
 _LEVELS = ("line", "file", "symbol", "span")
-"""What metrics count, in the order in which a switch has them; others follow as they come."""
+"""The order of granularities in the switch; others follow in the board's order."""
 
 
 class MainTable:
-    """A board's opening view: the headline slice, averaged as the protocol does, each system beside a reference.
+    """The table that a board opens with: the primary metric over the headline slice, compared with a reference.
 
-    `marks` are the baselines, drawn as lines; `reach` is where the axis ends, from 0.
+    `marks` are the baselines, drawn as lines; the axis goes from 0 to `reach`.
     """
 
     def __init__(self, board: Board, reference: BoardRow | None) -> None:
@@ -123,7 +123,7 @@ class MainTable:
         ends = [row.interval for row in systems]
         widths = sorted(high - low for low, high in ends if low is not None and high is not None)
         self.digits = COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
-        # Of each baseline the reference itself where it is one, else the best.
+        # For each baseline one run: the reference if it is one of them, else the best.
         baselines = sorted((row for row in board.rows if row.run.baseline), key=lambda row: row is not reference)
         best = list({row.run.retriever: row for row in reversed(baselines)}.values())
         self.marks = [row for row in board.rows if row in best]
@@ -136,12 +136,12 @@ class MainTable:
         self.is_too_few = any(row.head and row.head.too_few for row in systems)
 
     def at(self, value: float) -> float:
-        """Where a number lies, in per cent of the width."""
+        """The place of a score on the axis, in per cent of the width."""
         return 100 * min(max(value / self.reach, 0.0), 1.0)
 
 
 class Controls:
-    """The choices of a board: the value and the words of each option."""
+    """The options of a board's controls, as values and labels."""
 
     def __init__(self, board: Board) -> None:
         cuts = sorted({column.k for column in board.columns if column.k})
@@ -159,13 +159,13 @@ class Controls:
 
 
 def slices_of(board: Board) -> list[dict[str, object]]:
-    """The slices to choose from: each with its values, their items and the items that the primary metric applies to."""
+    """The slices to choose from; a value has its number of items, in all and with the primary metric applicable."""
     n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
     sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=n_asked)
     values: dict[str, dict[str, tuple[int, int]]] = {}
     for name, value, *of in sizes.iter_rows():
         values.setdefault(name, {})[value] = (of[0], of[1])
-    # What holds the very items of another adds nothing to choose from.
+    # A slice with a single value is the same as all items.
     kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]
     return [
         {
@@ -180,9 +180,9 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 
 
 class AverageTable:
-    """The leaderboard averaged one way, in the order of the primary metric so averaged, compared with a reference.
+    """The leaderboard in one average, ordered by the primary metric in it, and compared with a reference.
 
-    `means` are metrics that the protocol averages over items here too.
+    `means` are the metrics that are nevertheless averaged over items, as they have no other average.
     """
 
     def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:
@@ -190,7 +190,7 @@ class AverageTable:
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average].title, AVERAGES[average].meaning
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
-        # The same numbers in the same order, of the protocol's own way of averaging alone.
+        # The chart has the same scores in the same order; there is one for the protocol's own average only.
         self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
@@ -202,7 +202,7 @@ class AverageTable:
         self.means = list(dict.fromkeys(apart))
 
     def cells(self, row: BoardRow) -> list[Markup]:
-        """What each column shows, the best of a column bold, and over how many items it is if not over n."""
+        """The HTML of each column: the score, bold if it is the best, and its n if that is not the row's."""
         is_ranked, shown = row.comparable and not row.run.baseline, []
         for column in self._board.columns:
             cell = row.cell(column, self._board.averaged(column, self.average))
@@ -213,7 +213,7 @@ class AverageTable:
         return shown
 
     def above(self, row: BoardRow) -> float | None:
-        """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
+        """The row's difference to the reference in the primary metric; None if their numbers of items differ."""
         if row.head and self._reference and self._reference.head and row.n != self._reference.n:
             return None
         cell = row.cell(self._board.primary, self.average)

@@ -1,6 +1,6 @@
-"""The figures of a leaderboard: a mark per system, a curve per trajectory, a line per family of chunkers.
+"""The figures of a leaderboard: scores by system, coverage by step, scores by chunk size.
 
-Of a benchmark's boards together: whether the order of the first two systems holds, and what larger pools do.
+And for all boards of a benchmark: whether the first two systems keep their order, and scores by pool size.
 """
 
 import re
@@ -19,11 +19,11 @@ from report.leaderboard.board import Board, BoardRow, Column
 from report.models import ALL_ITEMS, RunRow
 
 SAME = 5e-4
-"""A smaller difference, which no page shows, turns nothing round."""
+"""Differences up to this size, which no page shows, count as ties."""
 
 
 class WayToCount(NamedTuple):
-    """A protocol's primary metric at one of its cut-offs, averaged one way, and the difference of the two systems."""
+    """One way to count (protocol, metric with cut-off, average) and the difference of the two systems in it."""
 
     protocol: str
     column: str
@@ -32,11 +32,11 @@ class WayToCount(NamedTuple):
 
 
 class WaysToCount:
-    """The first system of a benchmark's first board less the `second`, in `every` way to count that both have.
+    """The difference of the `first` and `second` system of a benchmark's first board, in `every` way to count.
 
     A way to count is a gold rule (one per protocol of the benchmark), a cut-off of its primary metric, and an average.
-    The difference is of means, without an interval; `turned` are those by which the second is ahead. The names are
-    empty where there are not two systems, the sentence where there is nothing to say.
+    Differences are of scores, without intervals; `turned` are the ways in which the second is ahead. The names are
+    empty if there are fewer than two systems, the sentence if no way to count has scores of both.
     """
 
     def __init__(self, boards: Sequence[Board]) -> None:
@@ -69,13 +69,13 @@ def _ways(board: Board, systems: Sequence[str]) -> list[WayToCount]:
 _POOLS: Mapping[str, str] = {
     "chunking-v1": "function_level", "scale-1-v1": "with-1", "scale-4-v1": "with-4", "scale-16-v1": "with-16",
 }  # fmt: skip
-"""Protocol, the smallest pools first → how the ids of its pools begin, behind the benchmark's name."""
+"""Protocol → prefix of its pools' ids after the benchmark's name; the smallest pools first."""
 
 
 class PoolSizes:
-    """The systems that were run over two of the pools at least; there is no figure where there is none.
+    """Scores by pool size, for systems run over at least two of the pools; `figure` is None if there are none.
 
-    `sizes` are the mean numbers of files searched; `lines` have a number for each, None where a system was not run.
+    `sizes` are the mean numbers of files per pool; `lines` are runs with a score per size, None where not run.
     """
 
     def __init__(self, boards: Sequence[Board]) -> None:
@@ -108,19 +108,19 @@ class PoolSizes:
 
 
 MAX_CURVES = 8
-"""More in one picture cannot be told apart; the table has them all."""
+"""Maximum number of curves in a picture: more could not be told apart. The table has them all."""
 
 NUMBER = ("value", "low", "high")
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
-"""Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
+"""The budget of line F1 shown if the board's primary metric depends on how files are cut into chunks."""
 
 
 def figure_of(
     board: Board, name: str, title: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
 ) -> Figure:
-    """A figure of a board, as :func:`draw_figure` makes it; its name tells it from the board's others."""
+    """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
     part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
@@ -128,7 +128,7 @@ def figure_of(
 
 
 def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
-    """Run → its name in a picture, with the chunker where several of them have it."""
+    """Run id → label in a picture; the chunker is added if several runs have the same name."""
     names = Counter(run.short_name for run in runs)
     return {
         run.run_id: f"{cut(run.short_name, LONG - 1 - len(run.chunker))} {run.chunker}"
@@ -142,7 +142,7 @@ def line_figure(
     board: Board, name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
     columns: Sequence[str], rows: Rows,
 ) -> Figure:  # fmt: skip
-    """A figure of curves, as many as can be told apart; `axes` are the titles of x and y."""
+    """A figure of the first MAX_CURVES curves; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
     ends = "; ".join(
         f"{curve.label} {score(curve.values[0])} at {count(curve.places[0])} to {score(curve.values[-1])} "
@@ -154,7 +154,7 @@ def line_figure(
 
 
 def score_picture(board: Board) -> Figure | None:
-    """The primary metric per system, the retrievers in the order of their best system."""
+    """The figure of the primary metric per system, grouped by retriever, best first; None without scores."""
     rows = [row for row in board.rows if row.number is not None]
     if not rows:
         return None
@@ -176,9 +176,9 @@ def score_picture(board: Board) -> Figure | None:
 
 
 class Steps:
-    """Coverage by step at the primary metric's granularity: the best systems' curves, if any, and each row's coverage.
+    """Coverage by step at the primary metric's granularity: a figure of the best systems' curves, and all `rows`.
 
-    Systems `without` steps are left out: chance is a mean over many orders.
+    `without` names the systems that have no steps, such as the random baseline, a mean over many orders.
     """
 
     def __init__(self, board: Board) -> None:
@@ -207,7 +207,7 @@ class Steps:
 
 
 def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """The best of every kind first, then the best of all, in the table's order."""
+    """At most MAX_CURVES rows, in the given order: the best of every kind, then the best of all others."""
     first = {row.run.drawn: row for row in reversed(rows)}.values()
     others = (row for row in rows if row not in first and not row.run.baseline)
     chosen = [*first, *others][:MAX_CURVES]
@@ -215,7 +215,7 @@ def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 class SizedLine:
-    """A family of chunkers with a retriever; `at`: size in the name → the chunks' measured size, and the number."""
+    """A family of chunkers with one retriever; `at`: size in the chunker's name → mean chunk size measured, score."""
 
     def __init__(self, family: str, run: RunRow) -> None:
         self.family, self.run, self.name = family, run, f"{run.short_name} {family}"
@@ -223,9 +223,9 @@ class SizedLine:
 
 
 class ChunkSizes:
-    """A board's families of chunkers by size, of which `n_drawn` are in the figure: the oracles', then the best.
+    """Scores by chunk size, a line per family of chunkers and retriever; `n_drawn` (oracles, then the best) are drawn.
 
-    There is none where no family was run in three sizes, or every metric depends on how files are cut.
+    `figure` is None if no family was run in three sizes, or if every metric depends on how files are cut.
     """
 
     def __init__(self, board: Board) -> None:
@@ -259,7 +259,7 @@ class ChunkSizes:
 
 
 def _lines(board: Board, column: Column) -> list[SizedLine]:
-    """Every family and retriever with enough sizes, by name; without a measured size that of the name."""
+    """The lines of families with at least three sizes, by name; a size not measured is taken from the name."""
     lines: dict[tuple[str, str, bool], SizedLine] = {}
     for row in board.rows:
         run, value = row.run, row.value(column)

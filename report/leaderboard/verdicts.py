@@ -1,4 +1,4 @@
-"""What is concluded of a board's first system as `evaluate` prints it, of every pair, and of how each searches."""
+"""Verdicts in words: on a board's first system (as `evaluate` prints it), on pairs, and on how a system searches."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,28 +28,28 @@ from report.leaderboard.board import Board, BoardRow, Column
 from report.models import MEASURE
 
 DIGITS = 2
-"""So many decimals a verdict has: intervals are far wider than the next would tell."""
+"""Decimals in a verdict: intervals are far wider than one more decimal."""
 
 
 LEVELS = ("line", "file")
-"""What an agent is compared with a retriever by, where a benchmark counts both."""
+"""The granularities by which an agent is compared with a retriever, if a benchmark has both."""
 
 
 @cache
 def board_verdict(board: Board) -> Verdict:
-    """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
+    """The verdict on a board's first system compared with the reference declared for its benchmark."""
     compared = by_pair(board.facts.comparisons.lazy().filter(**board.where))
     return _verdict(board, [(row.run.run_id, row.number, row.comparable) for row in board.every], compared)
 
 
 def reference_row(board: Board) -> BoardRow | None:
-    """The row of the reference."""
+    """The row of the reference; None if there is none."""
     run_id = board_verdict(board).reference
     return next((row for row in board.every if row.run.run_id == run_id), None)
 
 
 def board_sentence(board: Board) -> str:
-    """The verdict on a board's first system; where lines are counted, that by files too, if the board has it."""
+    """The verdict on a board's first system in words; if it is by lines, also that by files, if there is one."""
     first, primary = sentence(board, board_verdict(board)), board.primary
     by_files = column_at(board, "file") if primary.granularity == "line" else None
     second = sentences(board).get(by_files.name, {}).get(board.view, "") if by_files else ""
@@ -57,7 +57,7 @@ def board_sentence(board: Board) -> str:
 
 
 def best_agents(board: Board) -> list[tuple[str, BoardRow, Column]]:
-    """The level, the agent that is best by it, and the column that counts it; none unless the reference has both."""
+    """(level, best agent, column) for each of LEVELS; empty unless the reference and an agent have scores in both."""
     shown, reference = list[tuple[str, BoardRow, Column]](), reference_row(board)
     for level in LEVELS:
         column = column_at(board, level)
@@ -70,7 +70,7 @@ def best_agents(board: Board) -> list[tuple[str, BoardRow, Column]]:
 
 
 def agents_sentence(board: Board) -> str:
-    """The verdicts on the best agent by lines and on that by files; empty where :func:`best_agents` has none."""
+    """The verdicts on the best agents by lines and by files, in words; empty if :func:`best_agents` is."""
     parts, reference = [], reference_row(board)
     comparisons = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(**board.where)
     for level, agent, column in best_agents(board):
@@ -82,21 +82,21 @@ def agents_sentence(board: Board) -> str:
 
 
 def _continued(text: str) -> str:
-    """A sentence that follows a colon: in lower case, unless a system's name begins it."""
+    """A sentence to put after a colon: starts in lower case, unless a system's name comes first."""
     return re.sub(r"^(None|Nothing|No|Too)\b", lambda word: word[0].lower(), text)
 
 
 def column_at(board: Board, level: str) -> Column | None:
-    """The column of what the primary metric measures, counted at another level."""
+    """The column of the primary metric's counterpart at another level (granularity); None if there is none."""
     wanted = (level, board.primary.quantity, board.primary.k)
     return next((each for each in board.columns if (each.granularity, each.quantity, each.k) == wanted), None)
 
 
 @cache
 def sentences(board: Board) -> dict[str, dict[str, str]]:
-    """Column → `slice=value` → what is concluded by it there, of every view that has a stored comparison.
+    """Column → `slice=value` → the verdict in words, for every view with stored comparisons.
 
-    These are all metrics over the slice that the board opens on, and the primary metric over every slice.
+    These are all metrics over the slice the board opens on, and the primary metric over every slice.
     """
     reference, view = board_verdict(board).reference, [*MEASURE, "slice", "slice_value"]
     with_reference = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
@@ -125,7 +125,7 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
 
 
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pairs: Pairs) -> Verdict:
-    """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
+    """The verdict on the first run of `numbers`: (run id, score, whether it is over all items), best first."""
     lines = [
         Line(run_id, run.system, number, run.baseline, is_whole)
         for run_id, number, is_whole in numbers
@@ -135,7 +135,7 @@ def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pa
 
 
 def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str:
-    """The verdict in the names that people know; the chunkers are named where the retrievers' names do not tell."""
+    """The verdict in words, with systems named by retriever, and by chunker too if two would have the same name."""
     runs = {run_id: board.runs[run_id] for run_id in (verdict.run_id, verdict.reference) if run_id}
     names = {run_id: run.short_name for run_id, run in runs.items()}
     if len(set(names.values())) < len(names):
@@ -151,7 +151,7 @@ PAIR_SENTENCES: Mapping[str, str] = {
     EQUIVALENT: "{system} and {reference} are equivalent: {delta}.",
     TOO_FEW: "Too few items to compare {system} with {reference}: {delta}.",
 }
-"""Verdict on a system against another → what is said of any two."""
+"""Verdict on a system compared with another → sentence for pages."""
 
 MOST_SYSTEMS = 20
 _MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
@@ -160,14 +160,14 @@ PAIR_COLUMNS = (
     "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
     "exploratory", "n_items", "n_repos", "unit",
 )  # fmt: skip
-"""What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
+"""The columns of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
 def pairs_among(board: Board, run_ids: Sequence[str], values: Sequence[str] = ()) -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over some values of its slice: PAIR_COLUMNS and slice_value.
+    """The comparisons of pairs of some runs by the primary metric, over `values` of the slice (default: the board's).
 
-    They are sorted by `b`, then `a`. `b` is the run of the two that comes first in the order given; the numbers are of
-    `b` against `a`.
+    Columns are PAIR_COLUMNS and slice_value, sorted by `b`, then `a`: places in `run_ids`, `b` before `a`. Differences
+    are `b` minus `a`.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
     return (
@@ -182,9 +182,9 @@ def pairs_among(board: Board, run_ids: Sequence[str], values: Sequence[str] = ()
 
 
 class Beats:
-    """Who beats whom: the first systems and the best of each baseline, each with a cell per system from the second on.
+    """The table of who beats whom: the first systems and the best of each baseline, with a cell per pair.
 
-    There is no line where no two were compared.
+    `lines` is empty if no two of them were compared.
     """
 
     def __init__(self, board: Board) -> None:
@@ -210,17 +210,17 @@ class Beats:
 
 
 BREADTH = 1.5
-"""Broad: this many times the median's lines for a line of gold, or more; narrow: the median's over this, or less."""
+"""Broad: at least this times the median of lines returned per gold line; narrow: at most the median over this."""
 
 REDUNDANT = 0.1
-"""Inefficient: its share of lines that it had seen already is this much above the median, or more."""
+"""Inefficient: the share of lines seen again is at least this much above the median."""
 
 LATE = 0.75
-"""Late: its AUC-coverage is this share of the median, or less."""
+"""Late: AUC-coverage is at most this share of the median."""
 
 
 def profile(board: Board, row: BoardRow) -> str:
-    """How a system searches beside the median one, a sentence; empty where the board's metrics say nothing of it."""
+    """A sentence on how a system searches compared with the median; empty if the board has no metrics of that."""
     if row.head is None or len(board.systems) < 2:
         return ""
     parts = []
@@ -244,7 +244,7 @@ def profile(board: Board, row: BoardRow) -> str:
 
 
 def _search(board: Board, row: BoardRow) -> list[float | None]:
-    """Lines returned for each line of gold (coverage over precision, both ratios of sums), redundancy, AUC-coverage."""
+    """Lines returned per gold line (coverage / precision, as ratios of sums if stored), redundancy, AUC-coverage."""
     k = board.primary.k
     measures = [("line_coverage", k), ("line_precision", k), ("line_redundancy", 0), ("line_auc", 0)]
     cells = [[row.cells.get((("line", *each), average)) for average in ("micro", "macro")] for each in measures]
@@ -255,7 +255,7 @@ def _search(board: Board, row: BoardRow) -> list[float | None]:
 
 @cache
 def _median_search(board: Board) -> list[float | None]:
-    """The median of each of these over the systems that have it."""
+    """The medians of :func:`_search` over the board's systems; None where no system has a number."""
     columns = zip(*(_search(board, row) for row in board.systems), strict=True)
     known = [[number for number in column if number is not None] for column in columns]
     return [median(numbers) if numbers else None for numbers in known]

@@ -1,1 +1,1 @@
-"""What the page of methods counts and works out."""
+"""Computations for the page on methods."""

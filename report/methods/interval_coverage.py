@@ -1,4 +1,4 @@
-"""How often the 95 % intervals of `evaluate.statistics.intervals` cover the truth, as simulations have it."""
+"""How often the 95 % intervals of `evaluate.statistics.intervals` cover the true mean in simulations."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -9,19 +9,19 @@ from statistics import median
 from lake.averages import FEWEST_REPOS
 
 HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
-"""What items' scores are like."""
+"""The simulated distributions of items' scores."""
 
 MEANS = (0.02, 0.1, 0.35, 0.65, 0.9, 0.98)
 """The true means."""
 
 REPOSITORIES = (2, 4, 6, 8, 15, 40)
-"""How many repositories; where they are too few to be the unit, the truth is the mean of these repositories."""
+"""The simulated numbers of repositories; if too few to be the unit, the truth is the mean of these repositories."""
 
 ALIKE = (0.0, 0.05, 0.2, 0.4)
-"""How alike the items of a repository are: their intraclass correlation."""
+"""The simulated intraclass correlations of the items of a repository."""
 
 N_SETS = 4_000
-"""Data sets of each cell: 95 % is then known to within 0.7 points."""
+"""Simulated data sets per cell: enough to estimate 95 % within 0.7 points."""
 
 TABLE = Path(__file__).with_name("simulated_coverage.csv")
 """Written by `python -m tests.coverage_simulation`."""
@@ -29,14 +29,14 @@ TABLE = Path(__file__).with_name("simulated_coverage.csv")
 
 @cache
 def simulated_coverage() -> Mapping[tuple[str, int, float], tuple[float, ...]]:
-    """What scores are like, repositories, how alike the items of one are → per cent of the data sets for each mean."""
+    """(distribution, repositories, correlation) → per cent of intervals that cover the truth, for each of MEANS."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return {(kind, int(n), float(alike)): tuple(map(float, shares)) for kind, n, alike, *shares in rows}
 
 
 def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: bool) -> str:
-    """How often intervals cover the truth in the simulations nearest to a board with these means and repositories."""
+    """A sentence: how often intervals cover the truth in the simulations nearest to a board with these scores."""
     mean = min(MEANS, key=lambda simulated: abs(simulated - median(numbers)))
     known = [number for number in REPOSITORIES if (number < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
     repositories = min(known, key=lambda number: abs(number - n_repos))

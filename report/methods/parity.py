@@ -1,8 +1,8 @@
-"""The results beside what others computed of the same data, and beside what was expected before any was known.
+"""The results compared with those of other implementations, and with expectations stated before any result was known.
 
-`python -m tests.parity` writes the table of parity; the tests compare it with what they find. An expectation is judged
-by the verdicts of the board, adjusted for all pairs that there are: what cannot be separated there agrees with none and
-disagrees with none.
+`python -m tests.parity` writes the table of parity; the tests compare it with what they find. Expectations are judged
+by the verdicts of the board, which are adjusted for all pairs: a pair that is not significantly different neither
+agrees nor disagrees with an expectation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +22,14 @@ from report.tables_read import TablesRead
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
 _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
-"""Verdict on the system that is expected to be better → what becomes of the expectation; else it cannot be told."""
+"""Verdict on the system expected to be better → status of the expectation; UNTOLD for any other verdict."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """An order of some chunkers, or some retrievers, that was expected before any result was known.
+    """An order of chunkers or retrievers (`part`) that was expected before any result was known.
 
-    `part` is what differs between the two systems of a pair, `order` its names, the best first.
+    `order` lists their names, the best first; `how` is the command that runs them.
     """
 
     name: str
@@ -65,7 +65,7 @@ EXPECTATIONS: Sequence[Expectation] = (
 
 @dataclass(frozen=True)
 class ExpectedOutcome:
-    """A pair of systems, the one that is expected to be better first, with its status and the reason for it."""
+    """A pair of systems, the one expected to be better first, with the status and the reason for it."""
 
     measured: str
     names: tuple[str, str]
@@ -78,7 +78,7 @@ class ExpectedOutcome:
 
 
 def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
-    """Each expectation of the benchmarks in the lake, with the pairs that show whether it came so."""
+    """The expectations on benchmarks in the lake, each with the pairs of systems that test it."""
     known = {name for name, protocol in facts.protocols.items() if protocol.benchmark in facts.benchmarks}
     return [
         (expectation, [outcome for name in names for outcome in _outcomes(facts, expectation, name)])
@@ -91,7 +91,7 @@ def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Ite
     board = build_board(facts, facts.protocols[protocol])
     measured = f"{board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
     is_chunker = expectation.part == "chunker"
-    # By what is ordered, then by what both of a pair share.
+    # Name in the expected order → the part that both systems of a pair share → run.
     runs: dict[str, dict[str, RunRow]] = {}
     for row in board.systems:
         chunker, retriever = str(row.run.chunker), str(row.run.retriever)
@@ -124,10 +124,10 @@ PARITY_TABLE = Path(__file__).with_suffix(".csv")
 
 
 class Parity(NamedTuple):
-    """One quantity that somebody outside this project, the `reference`, computed too.
+    """One quantity compared with an implementation outside this project, the `reference`.
 
-    `n_equal` of the `n_compared` values are equal to within 1e-12 (relative, for values above 1). `explanation` is why
-    some are known to differ.
+    `n_equal` of the `n_compared` values are equal to within 1e-12 (relative for values above 1). `explanation` is the
+    known reason for differences.
     """
 
     reference: str
@@ -141,7 +141,7 @@ class Parity(NamedTuple):
 
 
 def parity_rows() -> list[Parity]:
-    """Every quantity that was compared."""
+    """The rows of the table of parity, one per quantity compared."""
     kinds = {"n_compared": pl.Int64, "n_equal": pl.Int64, "largest_difference": pl.Float64}
     rows = pl.read_csv(PARITY_TABLE, schema={name: kinds.get(name, pl.String()) for name in Parity._fields})
     texts = pl.col(pl.String).fill_null("")

@@ -1,8 +1,8 @@
 """Compare: two to six systems beside one another: verdicts, where they differ, and every item on which they do.
 
-What each system made of each item is data that scripts load, exact numbers, so that they reckon as `evaluate` does. A
-board has a file on its items and one per run: of every item the primary metric's value, and which class of the ledger
-holds most of its gold. Numbers are coded as places in the list of the different ones, 0 for none.
+Scripts load the outcome of each system on each item, as exact numbers, so that they compute the same as `evaluate`. A
+board has a file on its items and one per run: for every item the primary metric's value, and the ledger class with most
+of its gold. Numbers are stored as positions in the list of distinct numbers, from 1; 0 means no number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from report.render import data_file, packed
 
 MOST = 6
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
-"""An id that ends with a number: those that follow one another are stored as a range."""
+"""An id that ends with a number: ids with consecutive numbers are stored as a range."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
@@ -77,7 +77,7 @@ def _said(outcomes: BoardOutcomes) -> dict[str, object]:
 
 
 def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
-    """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
+    """The data of one value of the slice: each run's score with interval, ledger and precision, and all comparisons."""
     board, run_ids = outcomes.board, outcomes.run_ids
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
@@ -95,10 +95,10 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
 
 
 class BoardOutcomes:
-    """The outcomes of a board: its rows with values, the values of its slice, the opening one first, and their items.
+    """A board's outcomes: `rows` with scores, the values of its slice (`strata`, the opening one first), and `items`.
 
-    `name` begins what its files give their values under; `items` has the number of an item's stratum, `pairs` what
-    :func:`pairs_among` gives over every value.
+    `name` is the prefix of the names of its data files; `items` has each item's stratum as a number, and `pairs` are
+    from :func:`pairs_among` over all strata.
     """
 
     def __init__(self, board: Board) -> None:
@@ -113,7 +113,7 @@ class BoardOutcomes:
 
 
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
-    """The scorable items of all strata, those of one together, numbers in ids by their size."""
+    """The scorable items of all strata, sorted by stratum, then by id, with numbers in ids in numeric order."""
     kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
     prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
     return (
@@ -128,7 +128,7 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
 
 
 def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The files of a board's outcomes, path and content; what is said of the board is in that on the items."""
+    """The data files of a board, as path and content: one per run, then one on the items with `about_board` in it."""
     n_items = outcomes.items.height
     total, n, gold = np.zeros(n_items), np.zeros(n_items), np.full(n_items, np.nan)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
@@ -148,10 +148,10 @@ _Grid = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
-    """By run and item, NaN where there is none: the primary metric's value, numerator and denominator; why.
+    """Arrays of shape (runs, items), NaN where unknown: the primary metric's value, numerator, denominator, and others.
 
-    That is which class of the ledger holds most of its gold, counted from 1. Where lines are counted, n_gold, found
-    and returned are how many are gold, how many of these were found, among how many.
+    `why` is the number, from 1, of the ledger class with most of the item's gold; `n_gold`, `found` and `returned` are
+    the amounts of gold and of gold found in the ledger, and the number of lines returned.
     """
     board, lake = outcomes.board, outcomes.board.facts.lake
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
@@ -162,7 +162,7 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
     )
     scores = lake.scan("scores", **folders).filter(of_primary | of_lines).collect().lazy()
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).with_columns(why=largest_class() + 1)
-    # As numbers: joins by two texts took most of the time.
+    # Ids as numbers: joins by two texts took most of the time.
     ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
     at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
 
@@ -194,7 +194,7 @@ def _coded(board: Board, values: Mapping[str, _Grid]) -> dict[str, object]:
 
 
 def coded_numbers(values: _Grid) -> dict[str, object]:
-    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
+    """Numbers, coded without loss: the distinct ones, ascending, and each item's position in them from 1 (0: NaN)."""
     is_known = ~np.isnan(values)
     different, places = np.unique(values[is_known], return_inverse=True)
     codes = np.zeros(len(values), np.int64)
@@ -203,13 +203,13 @@ def coded_numbers(values: _Grid) -> dict[str, object]:
 
 
 def _bytes(codes: np.ndarray[tuple[int, ...], np.dtype[np.generic]], largest: int) -> str:
-    """Whole numbers, in as many bytes each as the largest needs: 1, 2 or 4."""
+    """Non-negative integers as packed bytes, each as wide as the largest needs: 1, 2 or 4 bytes."""
     width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
     return packed(codes.astype(f"<u{width}").tobytes())
 
 
 def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
-    """What scripts need to know of the items; how hard each is, by the systems' mean, in 255 steps."""
+    """The items' ids, strata, repositories and languages for scripts; `ease` is the systems' mean in 255 steps."""
     most = float(np.abs(mean).max(initial=0.0)) or 1.0
     described: dict[str, object] = {
         "n": items.height,
@@ -225,7 +225,7 @@ def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.flo
 
 
 def _ranges(items: pl.DataFrame) -> list[list[object]]:
-    """The ids in order: `[prefix, first number, how many]`, or `[id]` of one that ends with no number."""
+    """The ids in order, as ranges `[prefix, first number, count]`, or `[id]` for ids without a number at the end."""
     follows = (pl.col("prefix") == pl.col("prefix").shift(1)) & (pl.col("number") == pl.col("number").shift(1) + 1)
     ranges = (
         items.group_by((~follows.fill_null(value=False)).cum_sum().alias("range"), maintain_order=True)

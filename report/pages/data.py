@@ -1,9 +1,9 @@
 """Data: every table to download, how to read it, what was rejected, and how to cite.
 
-The folder of downloads is a data set, with a card in the hub's form and Croissant metadata: by the card's `configs`
-`datasets.load_dataset(FOLDER, TABLE)` reads a table. Croissant is MLCommons' vocabulary for data sets, version 1.0
-(https://docs.mlcommons.org/croissant/docs/croissant-spec.html). How to read the tables, in three libraries,
-is said by texts in `site/templates/snippets` that tests run.
+The folder of downloads is a data set with a card in the format of the Hugging Face Hub, by whose `configs`
+`datasets.load_dataset(FOLDER, TABLE)` reads a table, and with metadata in Croissant, MLCommons' vocabulary for data
+sets, version 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html). The code that reads the tables with
+three libraries is in `site/templates/snippets`, and tests run it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from report.render import render
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[dict[str, object]]:
-    """Recipes for one board, given the files of two tables: scores by item and system, flips, the order.
+    """Recipes to read one board's scores by item, flips and order; `aggregates` and `scores` are files of these tables.
 
-    Each has a name, a title, its meaning, and the code by library.
+    Each recipe has a name, a title, its meaning, and the code by library (`snippets`).
     """
     granularity, metric, k = board.primary.measure
-    # A system may have a run for each of several tasks.
+    # With several tasks a system may have several runs, so runs are named.
     who = "run_id" if board.protocol.task else "system"
     names = [getattr(row.run, who) for row in sorted(board.rows, key=lambda row: row.run.baseline)]
     values = {
@@ -52,7 +52,7 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
 
 
 def of_system(tables: Mapping[str, Sequence[str]], system: str) -> str:
-    """One system's own rows of some tables, given with their files, with polars."""
+    """Code that reads one system's rows of some tables with polars; `tables`: table → files."""
     return _written("system.polars", {"tables": tables, "system": system})
 
 

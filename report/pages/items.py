@@ -19,7 +19,7 @@ _SAID = (
 )  # fmt: skip
 
 FIRST = 10
-"""So many items are in the page itself, for readers without scripts."""
+"""Items listed in the page itself, for readers without scripts."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
@@ -30,7 +30,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
     yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description)
     while rosters:
-        # One at a time in memory: their items are many.
+        # Keep only one benchmark's items in memory: they are many.
         yield _page(material, rosters.pop(0))
 
 
@@ -40,7 +40,7 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     answers = candidates_by_item(roster) if is_candidates else spans_by_item(roster)
     published, why_not = chosen(roster, classes, material.item_text, is_local=material.is_local)
     texts = with_shards(texts_by_item(roster, published, answers, is_local=material.is_local))
-    # Where an item's gold went, run by run: its number and the amounts in the order of LEDGER_TITLES.
+    # The ledger of an item: for each run its number, then the amounts in the order of LEDGER_TITLES.
     amounts = pl.concat_list("run", *(pl.col(name).round().cast(pl.Int64) for name in LEDGER_TITLES))
     ledger = (classes.clear() if is_candidates else classes).sort("item_id", "run").group_by("item_id")
     rows = with_shards(

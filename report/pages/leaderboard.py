@@ -1,6 +1,6 @@
 """Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.
 
-And a board as data that its page loads on demand: the board itself, and a file per measure with every slice.
+Also the data that the page loads on demand: a file per board, and one per measure with all slices.
 """
 
 import json
@@ -29,16 +29,16 @@ MEASURE_FIELDS = (
     *_NUMBERS, "n", "n_failed", "share_of_oracle", "read", "delta", "delta_low", "delta_high", "rank", "rank_low",
     "rank_high", "tie_group", "too_few", "unit",
 )  # fmt: skip
-"""What a measure's file has of a run in a slice, in this order; what is missing at the end is left out."""
+"""The fields of a run in a slice in a measure's file, in this order; unknown ones at the end are left out."""
 
 PUBLISHED_AGAIN = "make published SOURCE=FOLDER LAKE=lake/again"
-"""The command that measures again what ships; a run of the lake has one of its own."""
+"""The command that computes the published editions again; runs of the lake have commands of their own."""
 
 _DIGITS = 6
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    # All that is drawn is asked for before the first page waits for its pictures.
+    # Request all figures before the first page waits for its pictures.
     by_name = material.boards.items()
     sections = {name: [_section(board) for board in boards] for name, boards in by_name}
     pool_sizes = {name: PoolSizes(boards) for name, boards in by_name}
@@ -48,7 +48,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         files: dict[str, bytes] = {}
         for section in sections[name]:
             board = section["board"]
-            # Here, where all numbers of a board are read.
+            # Only here, since these read all numbers of a board.
             section |= {"heats": heats_of(board), "controls": Controls(board)}
             files |= _files(section) if board.every else {}
         values = {
@@ -69,12 +69,12 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _section(board: Board) -> dict[str, Any]:
-    """One protocol's part of a benchmark's pages; `tables` begin with that of the protocol's own way of averaging."""
+    """The section of one protocol on a benchmark's pages; the protocol's own average comes first in `tables`."""
     reference, rule, task = reference_row(board), board.protocol, board.task
     order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
     rules = {
         "Gold": rule.gold,
-        # Contexts are compared with the gold as sets: nothing of them is relevant or not.
+        # Contexts are compared with the gold as sets of lines, without a relevance rule.
         "Relevant": "" if rule.has_contexts else rule.relevance,
         "Query": task.query if task else "",
         "Pool": task.pool if task else "",
@@ -98,20 +98,20 @@ def _section(board: Board) -> dict[str, Any]:
 
 
 def _coverage(board: Board) -> str:
-    """How often intervals like those of a board cover the truth; nothing where it has none."""
+    """The note on how often intervals like a board's cover the truth; empty if the board has no intervals."""
     numbers = [row.number for row in board.systems or board.rows if row.number is not None]
     n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
     if not numbers or not board.has("low"):
         return ""
     if board.benchmark.is_own:
-        # Own data's intervals are over items, as those of few repositories are.
+        # Intervals of own data are over items, like those with few repositories.
         n_repos = min(n_repos, FEWEST_REPOS - 1)
-    # Where a ratio of sums is the mean by construction, hits are counted.
+    # A metric whose ratio of sums equals its mean counts hits: its scores are 0 or 1.
     return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.rule.micro == "same")
 
 
 def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, object]:
-    """What is description below the boards: which names mean what, and what to keep in mind."""
+    """The values of the descriptions below the boards: declarations of all names on them, and caveats."""
     runs = [row.run for board in boards for row in board.every]
     columns = {column.metric: column for board in boards for column in board.columns}
     retrievers = _named(facts.retrievers, {run.retriever for run in runs})
@@ -125,7 +125,7 @@ def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) 
         "fallbacks": facts.fallbacks,
         "left_out": facts.left_out,
         "budgets": {name for name, rule in facts.metrics.items() if rule.cut == "budget"},
-        # Metrics of chunks depend on how a chunker cuts; those of lines do not, whatever they were cut into.
+        # Metrics of chunks depend on how a chunker cuts; those of lines do not.
         "depends_on_cutting": [name for name, column in columns.items() if column.granularity == "chunk"],
         "neutral": [name for name, column in columns.items() if column.granularity == "line"],
     }
@@ -136,7 +136,7 @@ def _named(declared: Mapping[str, DeclarationRow], names: set[str | None]) -> li
 
 
 def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
-    """The data of a board: path in the site → content. Differences are against the reference."""
+    """The data files of a board: path in the site → content. Differences are to the reference."""
     board, path = section["board"], section["path"]
     rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     names = ("index_seconds", "index_bytes", "query_p50", "query_p95", "hardware")
@@ -151,16 +151,16 @@ def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def shortened(name: str) -> pl.Expr:
-    """A number to six decimals, unless that would lie half-way between two that may be shown and so round anew."""
+    """A number to six decimals, or unchanged if that would lie half-way between shown numbers and round differently."""
     short = pl.col(name).round(_DIGITS)
     is_half_way = (short * 10**_DIGITS).round(0).cast(pl.Int64) % 500 == 0
     return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
 
 
 def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
-    """Measure → as JSON, `slice=value` → of each run the MEASURE_FIELDS up to the last that is known, or null."""
+    """Measure → JSON text: `slice=value` → for each run its MEASURE_FIELDS up to the last known one, or null."""
     stored, view = board.numbers, ["position", "slice", "slice_value"]
-    # In the order of the table's key, in which those of each average are stored: it has a row for each of these.
+    # Sorted by the table's key, in which the rows of each average are stored, so that rows match one to one.
     rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
     averaged = [
         stored.filter(average=average).select(
@@ -172,7 +172,7 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
     whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit").alias("unit")
     numbers = pl.concat([rows.sort(*view[1:], "run_id", "column"), *averaged], how="horizontal")
-    # As text at once: there are millions of them.
+    # Written as text all at once, because there are millions of rows.
     fields = numbers.with_columns(*short, whole, unit).select(MEASURE_FIELDS)
     text = fields.write_csv(include_header=False, null_value="null", quote_style="never")
     row = pl.format("[{}]", pl.Series("row", text.splitlines(), pl.String).str.replace("(?:,null)+$", ""))
@@ -198,7 +198,7 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
     board, reference, verdict = section["board"], section["reference"], section["verdict"]
     ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
-    # Of views without a stored comparison is said what is concluded of the opening one, named.
+    # The opening view's verdict comes from the board; it is also shown, with its name, for views without one.
     by_view = {**sentences(board)}
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
     return {
@@ -254,7 +254,7 @@ def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) ->
 
 
 def _entries(facts: TablesRead) -> list[tuple[str, str]]:
-    # The lake's own data beside an edition of the same benchmark says which it is.
+    # If there is an edition of the same benchmark, the lake's own is marked as such.
     editions = {benchmark.shown_name for benchmark in facts.benchmarks.values() if benchmark.is_edition}
 
     def title(benchmark: BenchmarkRow) -> str:

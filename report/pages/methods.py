@@ -1,6 +1,6 @@
 """Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals.
 
-And the benchmarks side by side, what is odd about their gold, and how far two protocols of one benchmark lie apart.
+Also a comparison of the benchmarks, oddities of their gold, and the differences between protocols of a benchmark.
 """
 
 import json
@@ -56,7 +56,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, str]:
-    """What a benchmark asks, by its first board where it has one."""
+    """A benchmark's cells in the comparison of benchmarks; task, gold and metric are of its first board, if any."""
     cells = dict.fromkeys(("Asked with", "Searched", "Gold", "Ranked by", "Gold of an item"), DASH)
     for board in boards[:1]:
         gold, task = board.protocol.gold, board.task
@@ -75,7 +75,7 @@ def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[
 
 
 def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
-    """What the benchmark says of each of its gold rules, where it does."""
+    """Gold rule → its description in the benchmark's declaration; empty if there is none."""
     parameters = json.loads(benchmark.parameters or "{}")
     return {str(name): str(text) for name, text in dict(parameters.get("gold_rules", {})).items()}
 
@@ -94,9 +94,9 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
 
 
 def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
-    """What items are flagged with, and why some cannot be scored, the most frequent first.
+    """The flags of items, and the reasons why items are not scorable, by benchmark, the most frequent first.
 
-    By benchmark: what it is, of how many items, of how many spans or files, and what becomes of them.
+    Each is (benchmark's title, finding, number of items, number of spans or files, consequence).
     """
     items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
@@ -122,10 +122,10 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
 
 
 def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
-    """The benchmark's first protocol against each other one that scored the same runs, without baselines.
+    """The benchmark's first protocol compared with each other one that scored the same runs, without baselines.
 
-    `rows` has one entry per shared metric, averaged as a ratio of sums where both have that: how many systems, the
-    medians of both, and the largest difference of one `system`, second less first.
+    `rows` has an entry per shared metric (as a ratio of sums if both have it): the number of systems, both medians, and
+    the largest difference (other minus first) with its `system`.
     """
     shown = facts.boards(benchmark)
     if not shown:
@@ -168,9 +168,9 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
 
 
 def _needs(lake: Lake, benchmark: BenchmarkRow) -> dict[str, object] | None:
-    """What the completions of a benchmark's items need, by how many, and some items with their gold, if there is any.
+    """The counts of what completions need (column `need`) and a sample of items with gold; None without such gold.
 
-    Gold is `path:first–last`, lines counted from 1.
+    The gold rule is `needs`; spans are written as `path:first–last`, with lines counted from 1.
     """
     gold = lake.scan("gold_spans", benchmark=benchmark.name).filter(gold="needs")
     spans = gold.sort("item_id", "path", "line_start").select("item_id", "path", "line_start", "line_end").collect()

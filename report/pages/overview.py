@@ -37,10 +37,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         }
         for name, benchmark in facts.benchmarks.items()
     ]
-    # What is told at length is told of the real benchmarks, where there are any.
+    # The sections below the cards are about published editions, if there are any.
     known = [board for board in known if board.benchmark.is_edition] or known
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
-    # Of a benchmark with agents most can be told: what they saw and did not keep.
+    # Benchmarks with agents come first: their ledgers also show what was read and then dropped.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
     values = {
         "cards": cards,
@@ -54,16 +54,16 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
-    """System, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
+    """The bars of a board: (system, run key, shares of the gold, line precision), for :func:`shown_rows`."""
     shares, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     rows = {row.run.run_id: row for row in shown_rows(board) if row.run.run_id in shares}
-    # What is not compared with the others says why: its bar is of fewer items.
+    # Names of runs not compared include the reason: their bars are over fewer items.
     names = {run_id: row.run.full_name + (f" ({row.state})" if row.state else "") for run_id, row in rows.items()}
     return [(names[run_id], run_key(run_id), shares[run_id], precisions.get(run_id)) for run_id in rows]
 
 
 def _reading(boards: Sequence[Board]) -> list[Frontier]:
-    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first."""
+    """Line coverage by characters read, per benchmark, agents first; without any, the first by a primary metric."""
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
     covered = [by_characters(board, "line", "line_coverage") for board in ordered]
     by_primary = (by_characters(board, *board.primary.measure[:2]) for board in ordered)
@@ -71,7 +71,7 @@ def _reading(boards: Sequence[Board]) -> list[Frontier]:
 
 
 def _forest(board: Board) -> Figure | None:
-    """The systems that matter with their intervals: the best agent beside the reference, or the first of each."""
+    """The forest chart of a board: the reference and the best agent, or else :func:`first_of_each`; None if empty."""
     reference = reference_row(board)
     of_levels = [
         [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", agent, column)]
@@ -98,9 +98,9 @@ def _forest(board: Board) -> Figure | None:
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
-    """Every baseline and the first three systems, best first: each retriever once, over the chunks it does best on.
+    """The (name, row, column) of all baselines and the first three systems, best first.
 
-    Of the reference's retriever it is the run that the verdict compares with, whatever its chunks.
+    Each retriever is there once, with its best chunker, or as the reference if that is one of its runs.
     """
     scored = [row for row in board.rows if row.number is not None]
     first: dict[str, BoardRow] = {}
@@ -113,9 +113,9 @@ def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, B
 
 
 def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple[RunRow, list[tuple[str, str, bool]]]]:
-    """System, and per benchmark: the number or what stands for it, a remark, and whether it is the best."""
+    """The rows of systems by benchmarks; a cell is (score or the reason for none, remark, whether it is the best)."""
     rows = {name: board.every if board else () for name, board in boards.items()}
-    # The first is the best of several: whole runs come before limited ones.
+    # Reversed, so that the best of several runs of a system stays: complete runs come before limited ones.
     by_system = {name: {row.run.system: row for row in reversed(of)} for name, of in rows.items()}
     systems: dict[str, RunRow] = {}
     for run in (*(row.run for of in rows.values() for row in of), *facts.runs):

@@ -29,7 +29,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "answer": answer,
             "tested": _groups(runs, tested),
             "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
-            # Of more, each system's are folded.
+            # With more pairs, each system's are folded.
             "is_open": len(pairs) <= 400,
             "others_of": addresses,
             "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
@@ -39,7 +39,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 
 def _answer(tested: Sequence[_Pair]) -> str:
-    """How many of the pairs that are tested together differ significantly."""
+    """A sentence: how many of the pairs that are tested together differ significantly."""
     if not tested:
         return "No two systems are tested against one another here."
     counts, n_pairs = Counter(pair["verdict"] for pair in tested), counted(len(tested), "pair")
@@ -51,7 +51,7 @@ def _answer(tested: Sequence[_Pair]) -> str:
 
 
 def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow, list[_Pair], str]]:
-    """Each system, its pairs with those that come behind it on the leaderboard, and the verdicts on it in words."""
+    """(system, its pairs with systems ranked below it, the counts of their verdicts in words), for each system."""
     groups = []
     for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
         of_run = list(mine)

@@ -16,7 +16,7 @@ _EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
-    # Own data takes no submission, so the example answers what it is like.
+    # Own data takes no submissions: the example is for another benchmark, or for the one it is `like`.
     benchmark = min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")
     name, is_labelled = benchmark.kind, benchmark.label and not benchmark.is_own
     words = {"name": name, "label": json.dumps(benchmark.label) if is_labelled else ""}

@@ -19,18 +19,18 @@ from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
 
 LEAST_ITEMS = 5
-"""Slices with fewer items are no difference to speak of."""
+"""Slices with fewer items are not listed among the largest differences."""
 
 N_ITEMS, N_APART = 10, 3
 
 Picked = Mapping[str, Any]
-"""An item's `item_id` and `value`, the `other` system's and the `difference` if any, and `shares` of its gold."""
+"""An item's `item_id` and `value`, the `other` system's value and the `difference` or None, and its gold `shares`."""
 
 
 class SystemOnBoard(NamedTuple):
-    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
+    """A system's results under one protocol, with the median system (`middle`) and the reference (`against`).
 
-    `numbers` are what :func:`_numbers` gives of it, `items` what :func:`items_of` does.
+    `numbers` and `items` are the system's part of :func:`_numbers` and :func:`items_of`.
     """
 
     board: Board
@@ -43,7 +43,7 @@ class SystemOnBoard(NamedTuple):
 
     @property
     def furthest(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-        """The slices on which it is furthest above the median, and below."""
+        """The slices with the largest differences above and below the median, at most N_APART each."""
         whole = {number["n"] for number in self.numbers if number["slice"] == ALL_ITEMS}
         known = [each for each in self.numbers if each["n"] >= LEAST_ITEMS and each["apart"] and each["n"] not in whole]
         ordered = sorted(known, key=lambda number: number["apart"])
@@ -52,12 +52,12 @@ class SystemOnBoard(NamedTuple):
 
     @property
     def widest(self) -> float:
-        """The largest difference to a median, for bars; 1 where there is none."""
+        """The largest absolute difference to a median, as the scale of bars; 1 if there is none."""
         return max((abs(number["apart"]) for number in self.numbers if number["apart"]), default=1.0)
 
 
 def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard]:
-    """What the systems of some rows of a board did; the tables are read once for all of them."""
+    """The results of the systems of some rows of a board; tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
     items, verdicts, numbers = items_of(board), _verdicts(board), _numbers(board)
@@ -68,7 +68,7 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard
 
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
-    """What a run of a board is compared with: the benchmark's reference, and that with the first other system."""
+    """The run that a run is compared with: the benchmark's reference, or for the reference the first other system."""
     scored = [row.run for row in board.every if row.head is not None]
     name = reference_of(board.benchmark.kind, {run.system for run in scored})
     reference = next((run for run in scored if run.system == name), None)
@@ -78,7 +78,7 @@ def reference_run(board: Board, run: RunRow) -> RunRow | None:
 
 
 def _verdicts(board: Board) -> dict[tuple[str, str], str]:
-    """Of pairs of runs: how far the second is above the first, and what is concluded."""
+    """Pair of runs → the difference, second minus first, with its interval and verdict, in words."""
     columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory", "unit")
     rows = board.compared().filter(pl.col("verdict").is_not_null()).select(columns).collect()
     by_pair = {}
@@ -91,9 +91,9 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
-    """The primary number of every run over each slice and value, the whole first.
+    """Run → its primary score over each slice and value, all items first.
 
-    Each is a row, with the `median` of the board's systems beside it, and how far it is `apart` from that.
+    Each is a row with the `median` of the board's systems, and the difference to it (`apart`).
     """
     stored, view = board.by_slice, ["slice", "slice_value"]
     of_systems = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
@@ -113,15 +113,16 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
-    """Of each run of a board the items to show: `won`, `lost` and `drawn`.
+    """Run → the items to show: `won`, `lost` and `drawn`.
 
-    It gains or loses most on the first two against another run; the last are a seeded sample, the same for all.
+    `won` and `lost` have the largest gains and losses compared with :func:`reference_run`; `drawn` is a seeded sample,
+    the same for all runs.
     """
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
     lake, folders = board.facts.lake, {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
-    # Runs and items as numbers, in the order of their names: these tables are long.
+    # Runs and items as numbers, in the order of their names, because these tables are long.
     number = {run_id: position for position, run_id in enumerate(sorted(against))}
     runs = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
     items = _items(board)
@@ -166,16 +167,16 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
 
 
 def _items(board: Board) -> pl.DataFrame:
-    """The scorable items of the slice that the board opens with, numbered in the order of their names."""
+    """The scorable items of the board's slice, numbered in the order of their ids."""
     items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
     shown = items.filter(board.value_of_item == board.slice[1]).select("item_id", "repo")
     return shown.sort("item_id").with_row_index("item").collect()
 
 
 def _furthest(both: pl.DataFrame) -> pl.DataFrame:
-    """Of each run the items that it gains most on, of equal ones the first by name."""
+    """The N_ITEMS items with the largest gain of each run, the first by id if equal."""
     gained = both.filter(pl.col("gain") > 0)
-    # Few are sorted: all that gain less than the tenth are left out before.
+    # Items with less gain than the N_ITEMS-th are dropped first, so that only few are sorted.
     least = gained.group_by("run").agg(least=pl.col("gain").top_k(N_ITEMS).min())
     near = gained.join(least, on="run").filter(pl.col("gain") >= pl.col("least"))
     ordered = near.sort("run", "gain", "item", descending=[False, True, False])
@@ -187,7 +188,7 @@ _FILES = ("scores", "rankings", "aggregates")
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts = material.facts
-    # System → benchmark → all that it did on the first board that has it, and its rows on the others.
+    # System → benchmark → its results on the first board that has it, and its rows on the others.
     by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in facts.runs}
     for board in material.every_board:
         name = board.benchmark.name
