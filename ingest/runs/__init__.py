@@ -1,14 +1,14 @@
-"""Runs made elsewhere, from a file to rows of the lake.
+"""Import runs made elsewhere: from a file to rows of the lake.
 
 | | |
 |---|---|
-| `request`, `importer` | what is asked for, and what a format of `formats/` is |
-| `find_trajectories` | which format a file is of, and which files of a folder or ZIP are trajectories |
-| `ranking_rows`, `rankings` | each row by itself, then every list, or a completion's hole, with its item |
-| `sessions`, `calls/` | a format tells the calls of tools in their order, and `calls` what each showed |
-| `read_trajectories`, `trajectory_rows` | all trajectories as columns, each with its item, then as rows |
-| `resolve_paths` | the file that each path means, and the bytes of lines |
-| `imported_runs`, `importing` | what is written and what is said of it, and the walk from end to end |
+| `request`, `importer` | the import that a user requests; the declaration of a format in `formats/` |
+| `find_trajectories` | the format of a file; the trajectory files of a folder or ZIP |
+| `ranking_rows`, `rankings` | checks of each row by itself; rankings and completions matched with their items |
+| `sessions`, `calls/` | an agent's recorded session as a trajectory; the lines of files that each tool call showed |
+| `read_trajectories`, `trajectory_rows` | all trajectories as columns, each with its item; then as rows of the lake |
+| `resolve_paths` | the file that each path means, and the bytes of its lines |
+| `imported_runs`, `importing` | an imported run in the lake and the import's summary; the import from end to end |
 
-`program_runs` asks a program in place of a file; `bundled_runs` are those that lie beside the data, and submissions.
+`program_runs` queries a program instead of reading a file; `bundled_runs` imports recorded runs and submissions.
 """

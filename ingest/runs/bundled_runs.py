@@ -1,4 +1,4 @@
-"""Runs that lie as files: those recorded beside a benchmark's data; submissions, a folder `<system>/<date>` each."""
+"""Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -52,7 +52,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class SubmittedSystem(BaseModel):
-    """What `system.yaml` says; `asked` is which items the system was asked: those that its run files answer, or all."""
+    """The content of `system.yaml`; `asked`: whether all items were asked, or only those that run files answer."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -76,7 +76,7 @@ class SubmittedSystem(BaseModel):
 
 @dataclass(frozen=True)
 class SubmissionFolder:
-    """A submission, called `<system>/<date>` as its folder: its run files by task, None of one with numbers alone."""
+    """A submission, named `<system>/<date>` like its folder; `runs`: task → run file, None for reported numbers."""
 
     name: str
     folder: Path
@@ -85,7 +85,7 @@ class SubmissionFolder:
 
 
 def read_submission(path: Path) -> SubmissionFolder:
-    """The submission in a folder; a `GoldspanError` where that, a file or a key is not as it is to be."""
+    """The submission in a folder; a `GoldspanError` if the folder, a file or a key is not as required."""
     folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False
     name, file = "/".join(folder.parts[-2:]), folder / DECLARATION
 
@@ -120,14 +120,14 @@ def read_submission(path: Path) -> SubmissionFolder:
 
 
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
-    """Import what a source has recorded, under the caller's lock; what cannot be imported is a row of `rejects`."""
+    """Import the runs that a source has recorded, under the caller's lock; those that fail become rows of `rejects`."""
     rejects = Rejects()
     for system, path in source.recorded():
         request = ImportRequest(path, benchmark, system, skip_unknown=True)
         try:
             _import_file(lake, request, system, result, say)
         except NoItemKnownError:
-            # As other answers to items that were not ingested: nothing is wrong with them.
+            # Like other answers to items that were not ingested, this is not a fault.
             result.warnings.append(f"left out: {system}: the lake holds none of its items")
         except GoldspanError as error:
             rejects.add(path.name, f"system {system}", error.what)
@@ -146,7 +146,7 @@ def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome,
 
 
 def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
-    """Store a part in place of what it was before, or take it away where it has no rows."""
+    """Store a part in place of its earlier version, or delete it if there are no rows."""
     if rows.height:
         write_if_changed(lake, name, part, rows)
     elif (stale := lake.part(name, part)) is not None:
@@ -154,14 +154,14 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
 
 
 def store_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
-    """Store what a step refused in place of what it refused before."""
+    """Store the rejects of a step in place of its earlier ones."""
     _store(lake, "rejects", part, rejects.frame("ingest"))
 
 
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
-    """Check a submission as it would be imported; nothing is written."""
+    """Check a submission as an import would; nothing is written."""
     submission = read_submission(path)
-    # The newest of a system counts. A day is a day longer than anywhere: it may have begun elsewhere.
+    # The newest submission counts, so none may be in the future, but for a day that has begun in another time zone.
     if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
         what, hint = f"the date {day} is in the future", "Call the folder after the day on which it is submitted."
         raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
@@ -179,7 +179,7 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
-    """Bring the lake's submissions to what a folder holds, under the caller's lock; what became of each."""
+    """Make the lake's submissions match those of a folder, under the caller's lock; return one status per run."""
     rejects, read, rows = Rejects(), list[SubmissionFolder](), list[dict[str, object]]()
     for folder in sorted(folder for folder in root.glob("*/*") if not folder.name.startswith(".")):
         try:
@@ -223,7 +223,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
 
 
 def _absence(lake: Lake, system: SubmittedSystem) -> str:
-    """Why the lake cannot have what a submission answers; empty where it can."""
+    """Why the lake does not have the benchmark that a submission answers; empty if it has it."""
     wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
     part = lake.part("benchmarks", system.benchmark)
     if part is None:

@@ -1,4 +1,4 @@
-"""Which format a file is of, and which files of what was given hold trajectories: one alone, a folder's, a ZIP's."""
+"""The format of a file, and the trajectory files in the input: a single file, a folder or a ZIP."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,30 +20,30 @@ from lake.store import Lake
 from lake.tables import declared_rows
 from lake.text import counted, listed
 
-AUTO = "auto"  # the format of a file whose content says it
-TASK_FILE, REPOSITORY = "task.json", "repository"  # what `ingest tasks` writes for an item beside its prompt
+AUTO = "auto"  # the format is detected from the file's content
+TASK_FILE, REPOSITORY = "task.json", "repository"  # what `ingest tasks` writes for an item next to its prompt
 
 
 @cache
 def importers() -> dict[str, Importer]:
-    """Every declared importer by name, in the order of the names."""
+    """Every declared importer by name, sorted by name."""
     return discover(ingest.runs.formats, Importer)
 
 
 def declare_formats(lake: Lake) -> None:
-    """Store what pages say of the formats."""
+    """Store the descriptions of the formats, for pages."""
     columns = ("name", "title", "meaning", "kind", "example")
     rows = ({name: getattr(importer, name) for name in columns} for importer in importers().values())
     write_if_changed(lake, "formats", "all", declared_rows("formats", rows))
 
 
 def importers_by_name() -> dict[str, Importer]:
-    """The importers by every name that `--format` knows."""
+    """The importers by each name and alias that `--format` accepts."""
     return {alias: importer for importer in importers().values() for alias in (importer.name, *importer.aliases)}
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
-    """The importer of a name or alias; for `auto` the one importer that recognises the file's content."""
+    """The importer with a name or alias; for `auto`, the only one that recognises the file's content."""
     if name != AUTO:
         return lookup(name, "format", importers_by_name())
     head = input_file.head
@@ -69,9 +69,9 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
 
 @dataclass(frozen=True)
 class TrajectoryFiles:
-    """The files that hold trajectories; sha256 is of the file as it lies there, or of all that is read of a folder.
+    """The importer and the files with trajectories; `sha256` is of the input file, or of all that is read of a folder.
 
-    Of one file that others belong to, it is of all of them.
+    If a single file has companions, `sha256` covers these too.
     """
 
     importer: Importer
@@ -81,7 +81,7 @@ class TrajectoryFiles:
 
 
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
-    """The trajectories of a folder, a ZIP or one file; a `GoldspanError` where there are none, or several formats."""
+    """The files to import in a folder, a ZIP or a single file; a `GoldspanError` if no format fits, or several do."""
     path, is_folder = input_file.path, input_file.path.is_dir()
     if not (is_folder or input_file.head.startswith(InputFile.ZIP)):
         importer, around, paths = importer_for(input_file, format_name), path.parent, [input_file.name]
@@ -103,7 +103,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), list[tuple[TrajectoryFile, str]]()
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
     unread = [(refused.path, refused.reason) for refused in tree.refused]
-    # Without what was handed out to an agent, which is no record of it.
+    # Repositories handed out to an agent are left out: they are not records of its work.
     tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
     handed_out = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
     entries = [entry for entry in tree.entries if not entry.path.startswith(handed_out)]
@@ -137,7 +137,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     ((name, files),) = by_format.items()
     importer = importers()[name]
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
-    # What is damaged from its start on is read as the others are: the import says what is lost with it.
+    # Files that are damaged from the start are kept: the import reports what is lost with them.
     own = [file for file in (*files, *(file for file, _ in damaged)) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     files = sorted(own, key=lambda file: file.path)
@@ -149,7 +149,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
 
 
 def kinds_of_files(paths: Sequence[str]) -> Iterator[str]:
-    """What files are called by in a count: their name where several have it, else `*` and what it ends in."""
+    """The name under which each file is counted: its own if several have it, else `*` and its extension."""
     names = [path.rpartition("/")[2] for path in paths]
     counts = Counter(names)
     for name in names:
@@ -157,7 +157,7 @@ def kinds_of_files(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
-    """Whether a file belongs to another: by its own path, or by that of a folder it lies in."""
+    """Whether a file is read together with another, because of its own path or a folder it is in."""
     folders = (path[: index + 1] for index, mark in enumerate(path) if mark == "/")
     return any(owners.get(claim, path) != path for claim in (path, *folders))
 

@@ -1,4 +1,4 @@
-"""An imported run: where it lies in the lake, written part by part, its own row last; and what importing it did."""
+"""An imported run in the lake, written part by part, its row in `runs` last; and the summary of its import."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted
 
-UNANSWERED = "missing"  # the status of an item that was asked and that a file does not answer
+UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
 Tables = Mapping[str, pl.DataFrame]  # table → rows
 _SENTENCES = (
     ("n_failed", "item", "failed: {}, each with the reason in the table run_items"),
@@ -33,20 +33,20 @@ _SENTENCES = (
     ("n_no_chunk", "document", "no chunk of the chunker that was named: {}"),
     ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
 )
-"""Count, unit, and the sentence of the last block where it is not zero."""
+"""Each count, its unit, and the sentence that the summary shows if it is not zero."""
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "ranking": ("hits", "run_items"), "completion": ("run_items",),
     "trajectory": ("hits", "edits", "usage", "run_items"),
 }  # fmt: skip
-"""The tables of which a run has a part for every part of the items that it answers."""
+"""The tables of an imported run, by kind; each has one part for every part of the items that the run answers."""
 
 
 @dataclass
 class Imported:
-    """What an import did, of the items that were asked and can be scored here (`n_items`).
+    """The result of an import; `n_items` counts the items that were asked and can be scored in this lake.
 
-    Among `counts` are calls of tools that are n_reading, meant to show something of files, and n_showing, that did.
-    `n_unknown` are items that are not there, and were skipped as asked; `unresolved` is a path that means no file.
+    In `counts`, n_reading are the tool calls meant to show parts of files, and n_showing those that did. `n_unknown`
+    are items not in the lake, skipped on request; `unresolved` is an example of a path that matches no file.
     """
 
     run_id: str
@@ -62,12 +62,12 @@ class Imported:
     notes: list[str] = field(default_factory=list)
 
     def add_unresolved(self, paths: pl.Series) -> None:
-        """Count paths that mean no file, and keep the first of them."""
+        """Count paths that match no file, and keep the first one as an example."""
         self.counts["n_unresolved"] += len(paths)
         self.unresolved = self.unresolved or str(next(iter(paths), ""))
 
     def columns(self) -> dict[str, object]:
-        """What the run's own row says of it."""
+        """The columns of the run's row in `runs` that describe the import."""
         counts = {**self.counts, "n_rejected": self.n_rejected, "n_unknown": self.n_unknown}
         own_counts = {"counts": counts, "unread": self.unread}
         columns = {
@@ -76,14 +76,14 @@ class Imported:
         return {"n_items": self.n_items, "notes": self.sentences(), **columns}
 
     def restored(self, row: pl.DataFrame) -> "Imported":
-        """The import as the row of an earlier one says it."""
+        """The result of an earlier import, restored from its row in `runs`."""
         counts, unread = ({each["name"]: each["n"] for each in row[name].item()} for name in ("counts", "unread"))
         n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
         return replace(self, n_items=row["n_items"].item(), n_rejected=n_rejected, n_unknown=n_unknown,
                        is_current=True, counts=Counter(counts), unread=Unread(unread))  # fmt: skip
 
     def sentences(self) -> list[str]:
-        """The counts as sentences: of trajectories how much was read, the rest where not zero."""
+        """The counts as sentences: for trajectories, how much was read; then every count that is not zero."""
         n, sentences = self.counts, list[str]()
         if self.kind == "trajectory":
             n_all = n["n_done"] + n["n_failed"] + n["n_no_context"]
@@ -110,7 +110,7 @@ class Imported:
         return sentences
 
     def summary(self) -> list[str]:
-        """What reading came upon, as sentences."""
+        """The `sentences`, with the items not asked, the tools and files not read, and the items skipped."""
         n_not_asked, sentences = self.counts["n_not_asked"], self.sentences()
         if n_not_asked:
             share = f"asked {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}, those it answers"
@@ -123,7 +123,7 @@ class Imported:
         return sentences
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
-        """The last block."""
+        """The result as the outcome that the command prints at its end."""
         counts, warnings = self.counts, [f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary()]
         if n_not_asked := counts["n_not_asked"]:
             others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
@@ -137,7 +137,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """One run's place in the lake; `made_from` is the fingerprint of what it is made from."""
+    """One imported run of the lake; `made_from` is the fingerprint of its inputs."""
 
     lake: Lake
     benchmark: str
@@ -153,12 +153,12 @@ class ImportedRun:
 
     @property
     def _whole(self) -> BuildTarget:
-        """What was refused, and the run's own row, which says that all is there."""
+        """The run's rejects and its row in `runs`, which marks the run as complete."""
         slots = [Slot("rejects", f"{IMPORT_REJECTS}{self.run_id}", {}), Slot("runs", "all", self._folders)]
         return BuildTarget(self.lake, slots, self.made_from)
 
     def row(self, kind: AnswerKind) -> pl.DataFrame | None:
-        """Its row of `runs`, where all of it is there and was made from the same."""
+        """The run's row in `runs`; None unless every part is present and made from the same inputs."""
         parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
         targets = [self._whole, *(self._target(part, *STORED[kind]) for part in parts)]
         if not all(target.is_current for target in targets):
@@ -172,12 +172,12 @@ class ImportedRun:
         self._target(part, *tables).write(*tables.values())
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
-        """Store what was refused and the run's own row, and take away parts that it no longer has."""
+        """Store the rejects and the run's row in `runs`, and delete parts that the run no longer has."""
         self._remove(STORED["trajectory"], but=parts)
         self._whole.write(rejects.frame("ingest"), row)
 
     def remove(self) -> None:
-        """Take away all there is of it, its own row first."""
+        """Delete the whole run, its row in `runs` first."""
         self._whole.remove()
         self._remove([declared.name for declared in TABLES.values() if "run_id" in declared.folders])
 
@@ -189,13 +189,13 @@ class ImportedRun:
 
 
 def imported_runs(lake: Lake, *only: pl.Expr, **folders: str) -> list[str]:
-    """The runs that were imported, of a benchmark or of all."""
+    """The ids of the imported runs, of one benchmark or of all."""
     runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported", *only).select("run_id")
     return runs.collect()["run_id"].sort().to_list()
 
 
 def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
-    """Take away imported runs of a benchmark, all or some; their names."""
+    """Delete imported runs of a benchmark, all or those that match `only`; return their ids."""
     names = imported_runs(lake, *only, benchmark=benchmark)
     for run_id in names:
         ImportedRun(lake, benchmark, run_id).remove()
@@ -203,7 +203,7 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
 
 
 def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame:
-    """Rows of `run_items` of item_id, status, and what else is known; a null status is that of an unanswered item."""
+    """Rows of `run_items` from item_id, status and other known columns; a null status means an unanswered item."""
     is_missing = pl.col("status").is_null()
     whole = run_rows("run_items", run_id, rows).with_columns(
         pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
@@ -213,12 +213,12 @@ def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame
 
 
 def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `hits`; `item` is the place of an item among some."""
+    """Rows of `hits`; `item` in `rows` is the position of the item in `items`."""
     return run_rows("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
 
 
 def run_rows(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a table of a run, of as many of its columns as there are."""
+    """Rows of a run's table; columns that `rows` does not have are null."""
     rows = rows.with_columns(run_id=pl.lit(run_id))
     columns = table(name).columns.items()
     given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)

@@ -1,4 +1,4 @@
-"""What a format of rankings, completions and trajectories is, and the files that trajectories stand in."""
+"""The declaration of a format of rankings, completions or trajectories, and the files with trajectories."""
 
 import json
 import re
@@ -25,28 +25,28 @@ _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"
 _LOOKED_THROUGH = 4096
 _SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
 _KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # a folder of Harbor's
+_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # the folder of a Harbor trial
 
 
 @dataclass(frozen=True)
 class Importer:
-    """A format that predictions made elsewhere come in; `--format` knows it by its name and its aliases.
+    """A format of predictions made elsewhere; `--format` accepts its name and its aliases.
 
     Attributes:
-        recognise: Of the beginning of a file's unpacked content, and of its path for what content cannot tell.
-        read: Gives the rows in frames of bounded size, in the file's order. Every row has `position`, counted from 1
-            in the format's `unit`; of the other columns a format may leave out those that it has none of. Of a ranking
-            they are item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank,
-            score, query_sha256, gold (the number of the candidate that is right, as the file has it); a row without a
-            document is a list that holds none, with `error` there is no list, and that is why. Of a completion they are
-            repo, path, line (0-based), context_start (0-based), target_text, prompt_sha256, completion.
-        trajectories: In its place for the kind trajectory: what one file holds. It raises nothing but the
-            `DamagedFileError` of the file's own methods, whatever the file holds.
-        companions: The paths of files that are read with the one of a path and not by themselves, if they exist; one
-            that ends in `/` is a folder with all it holds.
-        lists_files: Whether it says itself which files count as named beside their lines. Of other trajectories every
-            file of which lines were seen does.
-        as_trec_eval: Where its ranks say nothing, its scores order a list, as they do for trec_eval.
+        recognise: Whether a file has the format, by the first bytes of its unpacked content and, if needed, its path.
+        read: The rows in frames of bounded size, in file order. Every row has `position`, counted from 1 in the
+            format's `unit`; all other columns are optional. A ranking has item_id; document (`path#L10-L20`), or path,
+            line_start, line_end (0-based, half-open); rank, score, query_sha256, gold (the number of the right
+            candidate, as in the file). A row without a document stands for an empty ranking; with `error`, for a
+            missing one, and gives the reason. A completion has repo, path, line (0-based), context_start (0-based),
+            target_text, prompt_sha256, completion.
+        trajectories: The trajectories of one file; replaces `read` for the kind trajectory. Whatever the file holds, it
+            raises nothing but the `DamagedFileError` of the file's own methods.
+        companions: The paths of files that are read together with the file at a path, if they exist, and not by
+            themselves; a path that ends in `/` is a folder with everything in it.
+        lists_files: Whether it lists the files of a context itself. If not, each file with lines shown counts as
+            listed.
+        as_trec_eval: Whether scores order a list whose ranks are all alike, as in trec_eval.
     """
 
     name: str
@@ -65,9 +65,9 @@ class Importer:
 
 
 class DamagedFileError(Exception):
-    """A file, or a part of one, that cannot be read to its end: why, the item it says it is about, and where it is.
+    """A file, or a part of one, that cannot be read to its end: the reason, the item that it names, and its position.
 
-    `is_text`: it is a line between records that a program's own messages were printed among, and no record.
+    `is_text`: it is not a record, but a line of a program's own messages printed between records.
     """
 
     def __init__(self, reason: str, item: str = "", position: str = "") -> None:
@@ -78,7 +78,7 @@ class DamagedFileError(Exception):
 
 @dataclass(frozen=True)
 class TrajectoryFile:
-    """A file that may hold trajectories, read when asked; `all` were given with it, `damages` cannot be read of it."""
+    """A file that may hold trajectories, read on demand; `all`: files given with it; `damages`: unreadable parts."""
 
     entry: Entry
     all: Mapping[str, "TrajectoryFile"] = field(default_factory=dict, repr=False, compare=False)
@@ -86,11 +86,11 @@ class TrajectoryFile:
 
     @property
     def path(self) -> str:
-        """Its path among the files it was given with."""
+        """The file's path among the files it was given with."""
         return self.entry.path
 
     def head(self) -> bytes:
-        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
+        """The first unpacked bytes, by which a format is recognised; for a damaged file, those before the damage."""
         data = bytearray()
         try:
             for block in self._blocks(HEAD_BYTES, _SMALL_BLOCK_BYTES):
@@ -101,11 +101,11 @@ class TrajectoryFile:
         return bytes(data)
 
     def beside(self, path: str) -> "TrajectoryFile | None":
-        """The file of a path relative to this one's folder, where one was given."""
+        """The file at a path relative to this file's folder; None if no such file was given."""
         return self.all.get(normpath(join(dirname(self.path), path)))
 
     def data(self) -> bytes:
-        """The content, unpacked; a `DamagedFileError` where it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
+        """The unpacked content; a `DamagedFileError` if it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
         data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
         if len(data) > MAX_DOCUMENT_BYTES:
             reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
@@ -113,18 +113,18 @@ class TrajectoryFile:
         return data
 
     def text(self) -> str:
-        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced."""
+        """The content as text without a byte order mark; bytes that are not UTF-8 are replaced."""
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
-        """The content as one JSON value, a `DamagedFileError` where it is none."""
+        """The content as one JSON value; a `DamagedFileError` if it is not JSON."""
         return _parsed(self.data().removeprefix(MARK))
 
     def objects(self) -> Iterator[tuple[str, JsonRecord]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
 
-        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
-        A file that holds one object gives it an empty position. What else is damaged is a `DamagedFileError`.
+        A line or entry that is not an object is added to `damages` and skipped. JSON Lines may be of any length. The
+        position of a single object is empty. Any other damage is a `DamagedFileError`.
         """
         if is_json_lines(without_messages(self.head())):
             values = self._lines()
@@ -142,14 +142,14 @@ class TrajectoryFile:
             self.damages.append(value)
 
     def fail_if_damaged(self) -> None:
-        """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
+        """Raise `DamagedFileError` if records could not be read, for a file whose rows make up one trajectory."""
         if damages := [damage for damage in self.damages if not damage.is_text]:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in damages[:MAX_EXAMPLES])
             self.damages.clear()
             raise DamagedFileError(reason)
 
     def rows(self) -> list[JsonRecord]:
-        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
+        """The objects of a file that is one trajectory; a `DamagedFileError` if any of them is damaged."""
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
         return rows
@@ -174,7 +174,7 @@ class TrajectoryFile:
             raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error
 
     def patch_beside(self) -> tuple[str | None, list[str]]:
-        """The patch that lies beside a session's record, None where there is none, and a note when it is damaged."""
+        """The patch in the file next to a session's record (None if there is none), and a note if it is damaged."""
         path = patch_path(self.path)
         try:
             return self.all[path].text() if path in self.all else None, []
@@ -182,7 +182,7 @@ class TrajectoryFile:
             return None, [f"the patch is lost: {path.rpartition('/')[2]}: {error.reason}"]
 
     def result_of_trial(self) -> JsonRecord:
-        """The result of a trajectory's trial of Harbor's; an empty object where there is none that names a task."""
+        """The result of the Harbor trial that a trajectory is from; an empty object if no result names a task."""
         for path in trial_results(self.path):
             with suppress(DamagedFileError):
                 if path in self.all and str_at(result := object_at(self.all[path].json()), "task_name"):
@@ -190,7 +190,7 @@ class TrajectoryFile:
         return {}
 
     def item_of_trial(self) -> str:
-        """The item of a trial: as its result names the task, else what its folder is called after, maybe cut off."""
+        """The item of a Harbor trial: the task name in its result, else (maybe cut off) that in its folder's name."""
         trials = (_TRIAL.fullmatch(part) for part in reversed(self.path.split("/")[:-1]))
         return str_at(self.result_of_trial(), "task_name") or next((trial["item"] for trial in trials if trial), "")
 
@@ -218,7 +218,7 @@ def _parsed(data: bytes) -> object:
     except RecursionError:
         reason = "its lists and objects are nested too deep"
     except ValueError as error:
-        # A number of more digits than Python turns into one.
+        # A number with more digits than Python converts.
         reason = f"not JSON: {str(error).partition(';')[0]}"
     raise DamagedFileError(reason, _item_named(data))
 
@@ -229,21 +229,21 @@ def _item_named(data: bytes) -> str:
 
 
 def item_of(row: JsonRecord) -> str:
-    """The item that an object says it is of, empty where it does not."""
+    """The item that an object names; empty if it names none."""
     return first_text(row, IDS)
 
 
 def recorded_patch(row: JsonRecord) -> str | None:
-    """The patch that an object holds, under any name it goes by."""
+    """The patch that an object holds, under any of the usual keys; None if it holds none."""
     return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
 
 
 def patch_path(path: str) -> str:
-    """Where the patch of a session lies that has none in its record: `<name>.patch` beside `<name>.jsonl`."""
+    """The path of the patch of a session that records none: `<name>.patch` next to `<name>.jsonl`."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name.removesuffix('.gz').removesuffix('.zst').rpartition('.')[0] or name}.patch"
 
 
 def trial_results(path: str) -> list[str]:
-    """Where the result of a trajectory's trial of Harbor's may lie: beside it, or beside the folder it lies in."""
+    """Where the result of a Harbor trial may be: in the folder above the trajectory's folder, or in the same folder."""
     return [normpath(join(dirname(path), name)) for name in ("../result.json", "result.json")]

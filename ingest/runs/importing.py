@@ -1,4 +1,4 @@
-"""An import: rankings, completions or trajectories made elsewhere become a run, checked whole before it counts."""
+"""An import: a file of rankings, completions or trajectories becomes a run, all of it checked before the run counts."""
 
 from dataclasses import replace
 
@@ -20,11 +20,11 @@ from lake.text import counted, listed
 
 
 class NoItemKnownError(GoldspanError):
-    """The lake holds none of the items that a file names, or can score none of them."""
+    """The lake has none of the items that a file names, or can score none of them."""
 
 
 def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> Imported:
-    """Check a file and, if that is wanted, store it as a run, under the caller's lock."""
+    """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
     input_file, rejects = InputFile.at(request.file), Rejects()
     chunker = check_request(lake, request)
     files = trajectory_files(input_file, request.format, rejects)
@@ -48,7 +48,7 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
 
 
 def up_to_date(job: ImportJob) -> Imported | None:
-    """What an earlier import of the same file gave, where that still holds."""
+    """The result of an earlier import that is still valid; None if the file must be imported (again)."""
     if (row := _stored(job).row(job.files.importer.kind)) is None:
         return None
     result = job.result.restored(row)
@@ -56,7 +56,7 @@ def up_to_date(job: ImportJob) -> Imported | None:
 
 
 def import_job(job: ImportJob, *, write: bool) -> Imported:
-    """Check every row and, if that is wanted, store what they say: the run's own row last."""
+    """Check all rows and, if `write`, store the run in place of earlier ones of its system and task, `runs` last."""
     request, stored, result = job.request, _stored(job), job.result
     readers = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
     rows, tables_of = readers[result.kind](job)
@@ -73,7 +73,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
             tables = tables_of(job, part, answers)
             items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
-                # A file does not say that its system was asked the items that it does not answer, be it by nothing.
+                # An item without an answer, not even an empty one, may not have been asked: the file does not tell.
                 items = items.filter(pl.col("status") != UNANSWERED)
                 result.counts["n_not_asked"] += tables["run_items"].height - items.height
                 tables = {**tables, "run_items": items}
@@ -90,7 +90,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
         if written:
             stored.remove()
         raise
-    # What was to be skipped is named there too, and counts as no fault.
+    # Items skipped on request are in `rejects` too, but are not faults.
     result.n_rejected = len(job.rejects) - result.n_unknown
     if write:
         if job.program is not None:
@@ -105,7 +105,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
 
 def _stored(job: ImportJob) -> ImportedRun:
     chunks, importer = job.lake.part("chunkers", job.chunker) if job.chunker else None, job.files.importer
-    # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
+    # Items ingested later may be answered too, and changed rules may read the file or resolve its names differently.
     inputs = [*job.parts, chunks, job.lake.part("symbol_rules", DEFINITIONS)]
     given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
     parameters = [job.stamp, job.files.sha256, [part.name for part in job.parts], given]
@@ -114,7 +114,7 @@ def _stored(job: ImportJob) -> ImportedRun:
 
 
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
-    """Answers to items that are not there (item_id, position, in order): an error, or rows of `rejects`."""
+    """Raise for answers to unknown items (item_id, position), or add them to `rejects` if they may be skipped."""
     task = job.task.name
     if unknown.schema["position"] != pl.String:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
@@ -126,7 +126,7 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
             reason = f"{task} asks no item of that name here: {answers} left out"
             job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
         return
-    # Imported when needed: it takes a while, and few files name what is not there.
+    # Imported only when needed: importing it is slow, and few files name unknown items.
     from rapidfuzz import fuzz, process
 
     items = pl.concat(part.items.select("item_id", "subset") for part in job.parts)

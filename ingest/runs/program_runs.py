@@ -1,4 +1,4 @@
-"""A program of one's own becomes a run: it is asked every item, and its answers are imported as any ranking is."""
+"""Runs of a user's own program: it gets every query, and its answers are imported like any ranking."""
 
 import json
 import shutil
@@ -29,20 +29,20 @@ from lake.text import counted
 from lake.usage import hardware
 
 RIPGREP = "ripgrep"
-_MAX_VAIN = 10  # after so many pools without any answer at all there will be none
-_MAX_FAILURES = 2  # after so many items without an answer the rest of a pool is not asked
-_AT_ONCE_BYTES = 64_000_000  # so much text of pools is held at a time; a larger pool is held by itself
+_MAX_VAIN = 10  # after this many pools without any answer, the program is given up
+_MAX_FAILURES = 2  # after this many items without an answer, the rest of a pool is not asked
+_AT_ONCE_BYTES = 64_000_000  # the text of pools held in memory at a time; a larger pool is held alone
 _ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # passes on pools, of `total`, and shows how many are done
+TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # iterates over `total` pools and shows how many are done
 
 
 @dataclass
 class ProgramSession:
-    """A program, called as it was written, that is asked one item after the other.
+    """A program that is asked one item after the other; `name` is the command as the user wrote it.
 
     Attributes:
-        first_seconds: What the first answer in each pool took, where the pool had others; `query_seconds` the others.
-        together: Whether a pool's items are sent together, to a program that is silent until its input ends.
+        first_seconds: Seconds for the first answer in each pool of several items; `query_seconds` has all the others.
+        together: Whether a pool's items are sent all at once, to a program that answers only when its input ends.
     """
 
     name: str
@@ -54,7 +54,7 @@ class ProgramSession:
     _program: RunningProgram | None = None
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
-        """An answer for every item of a pool, or with `error` why there is none."""
+        """One answer for each item of a pool; an item without one has the reason in `error`."""
         answers: list[Request] = []
         failures: list[str] = []
         for request in requests:
@@ -71,7 +71,7 @@ class ProgramSession:
                 answers.append({"id": request["id"], "error": failures[-1]})
         if not self.together:
             return answers
-        # Of one that is sent all items and then its input's end, nothing is timed.
+        # A program that gets all items at once is not timed.
         payloads, why = self.command.run(requests)
         given = [(request, payloads.get(str(request["id"]))) for request in requests]
         return [
@@ -82,11 +82,11 @@ class ProgramSession:
     def close(self) -> None:
         """End the program."""
         if self._program is not None:
-            # So long it has for what it writes when it knows that it is asked no more.
+            # Time for the program to write its last data once its input has ended.
             self._program.close(seconds=2)
 
     def _ask(self, request: Request, *, is_first: bool) -> Request:
-        """The answer of the program, which is started where it does not run; the seconds are those from the sending."""
+        """The program's answer, timed from when the query is sent; the program is started if it does not run."""
         try:
             program = self._program = self._program or RunningProgram(self.command.words, self.command.seconds)
             started = time.perf_counter()
@@ -97,7 +97,7 @@ class ProgramSession:
             if error.is_invalid:
                 raise self._invalid(request, str(error)) from error
             self._n_silences += error.is_silent
-            # One that never answered may be one that answers when it has read everything.
+            # A program that has never answered may answer only when it has read all of its input.
             has_answered = bool(self.first_seconds or self.query_seconds)
             self.together = self._n_silences == _MAX_FAILURES and not has_answered
             raise
@@ -118,7 +118,7 @@ class ProgramSession:
 
 
 def search_by(program: str, seconds: float) -> Search:
-    """The program that is meant, which is on this machine; nothing is started."""
+    """The program that `--search` names; an error if it cannot be run on this machine. No item is sent to it yet."""
     program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
     if program in (RIPGREP, "rg"):
         if shutil.which("rg") is None:
@@ -134,7 +134,7 @@ def search_by(program: str, seconds: float) -> Search:
         files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
         command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
         for file in files:
-            # Before it is asked of every pool; what it imports, only running it tells.
+            # Checked before any pool is searched; errors in what the file imports appear only when it runs.
             try:
                 compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
             except (SyntaxError, ValueError) as error:
@@ -150,13 +150,13 @@ def search_by(program: str, seconds: float) -> Search:
 def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
 ) -> Imported:
-    """Ask a program every item, `again` though its answers are there; they become a run, under the caller's lock."""
+    """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
     chunker = check_request(lake, request)
     task, parts = asked_items(lake, request, "ranking")
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     files = TrajectoryFiles(ANSWERS, [])
     job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, search)
-    # What was answered before is known by its digest alone: the same answers would make the same run.
+    # Earlier answers are known by their digest alone: the same answers would make the same run.
     stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
     job = replace(job, files=replace(files, sha256=before))
@@ -169,7 +169,7 @@ def import_search(
         stack.callback(shutil.rmtree, folder)
         answers = InputFile(folder / "answers.jsonl")
         notes = _ask(job, session, answers.path, track, say)
-        # Where a pool has one item alone, nothing tells making an index from searching it.
+        # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
         job = replace(job, input_file=answers, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
@@ -221,7 +221,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
 
 
 def _pool_folders(job: ImportJob, root: Path, pool_ids: pl.Series, unwritten: list[str]) -> Iterator[tuple[str, Path]]:
-    """Every pool with a folder of its files, deleted when the next is taken; files not written go to `unwritten`."""
+    """Each pool with a folder of its files, deleted when the next is taken; files not written go to `unwritten`."""
     wanted, blobs = pool_ids.unique().to_frame("pool_id").lazy(), job.lake.scan("blobs")
     files = job.lake.scan("files", benchmark=job.task.benchmark).select("pool_id", "path", "sha256")
     sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
@@ -242,7 +242,7 @@ def _pool_folders(job: ImportJob, root: Path, pool_ids: pl.Series, unwritten: li
 
 
 def write_below(folder: Path, path: str, text: str) -> bool:
-    """Write a file below a folder, unless its path leads out of it or is none."""
+    """Write a file below a folder; return False if its path is empty, leads out of the folder or cannot be written."""
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
         return False

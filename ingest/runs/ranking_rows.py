@@ -1,4 +1,4 @@
-"""A file's rows, each checked by itself: numbers, documents as paths and lines, and refusals with their places."""
+"""Rows of a ranking file, each checked by itself: numbers, documents as paths and lines, errors with positions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -9,13 +9,13 @@ from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 from lake.text import counted, listed
 
-REPEATED = pl.Categorical()  # texts that stand in many rows, kept once
+REPEATED = pl.Categorical()  # texts that occur in many rows, stored once
 RANKING_COLUMNS: Mapping[str, pl.DataType] = {
     "position": pl.Int64(), "item_id": REPEATED, "path_given": REPEATED, "symbol": REPEATED, "document": REPEATED,
     "line_start": pl.Int64(), "line_end": pl.Int64(), "nth": pl.Int64(), "chunk_no": pl.Int64(), "rank": pl.Int64(),
     "score": pl.Float64(), "query_sha256": REPEATED, "error": pl.String(), "gold": pl.Int64(),
 }  # fmt: skip
-"""A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
+"""The rows of a ranking in any file format; a null path stands for an empty ranking or, with `error`, a missing one."""
 _KINDS = {
     **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING_COLUMNS.items()},
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
@@ -26,16 +26,16 @@ DOCUMENTS_HELP = (
     "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
     "or cand:3; of several chunks with the same lines the second is path#L10-L10.2."
 )
-"""How a ranking's document is written, for messages."""
+"""How a document of a ranking is written, for messages."""
 
 
 def kinds_of(names: Iterable[str]) -> pl.Schema:
-    """What the columns of these names hold in a file's own rows."""
+    """The types of the named columns in rows as read from a file."""
     return pl.Schema((name, _KINDS.get(name, pl.String())) for name in names)
 
 
 def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
-    """Raise for some rows, if there are any: how many, what is wrong, and a text of the first by their position."""
+    """Raise if there are `rows`: the fault `what`, how many, and the first by position, each `shown` as text."""
     if rows.is_empty():
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
@@ -45,7 +45,7 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
 
 
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """Those columns of texts, of some, that the rows have, as numbers; nulls stay, and what is none is refused."""
+    """The rows with the named columns, if present, as numbers; nulls stay, any other text is an error."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         number = pl.col(name).str.strip_chars().cast(kind, strict=False)
         broken = rows.filter(number.is_null() & pl.col(name).is_not_null())
@@ -56,7 +56,7 @@ def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.Dat
 
 
 def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
-    """Refuse a table without the columns of a ranking, or with one of them twice."""
+    """Raise if a table lacks the columns of a ranking or has one of them twice."""
     has, needed = set(columns), (("item_id",), ("document", "path"), ("rank", "score"))
     missing = [" or ".join(names) for names in needed if has.isdisjoint(names)]
     missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
@@ -67,11 +67,11 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
 
 
 def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str]) -> pl.DataFrame:
-    """Rows as a frame of some columns, of which `position` is the first."""
+    """Rows as a frame with the columns `names`, the first of which is `position`."""
     try:
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError as error:
-        # As JSON can hold and UTF-8 cannot.
+        # Half a surrogate pair is possible in JSON but not in UTF-8.
         texts = ((row[0], value) for row in rows for value in row if isinstance(value, str))
         position, text = next((at, text) for at, text in texts if text.encode(errors="replace").decode() != text)
         what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
@@ -79,7 +79,7 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
 
 
 def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
-    """The object that a line of JSON is; an empty one in place of any other value. What is no JSON is refused."""
+    """The object in a line of JSON; an empty one in place of any other value. Invalid JSON is an error."""
     try:
         row = parsed_json(text.encode())
     except (ValueError, RecursionError) as error:
@@ -89,7 +89,7 @@ def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mappin
 
 
 def json_document(input_file: InputFile, parse: Callable[[str], object], hint: str) -> object:
-    """A file's content as one JSON value, as some parser gives it; what is none, or too long, is refused."""
+    """A file's content as one JSON value, read by `parse`; an error if it is not JSON or too long."""
     blocks = list[str]()
     for block in input_file.texts():
         blocks.append(block)
@@ -103,7 +103,7 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
 
 
 def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a ranking as columns `RANKING_COLUMNS`; those that say by themselves that they are none are refused."""
+    """The rows of a ranking as columns `RANKING_COLUMNS`; an error if a row by itself is invalid."""
     if "document" in frame.columns:
         frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
@@ -141,10 +141,10 @@ def _nulls(names: Iterable[str]) -> list[pl.Expr]:
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
-    """Documents as people write them (column `document`), with the span each means, or the `fault` why it means none.
+    """Documents as people write them (column `document`), each with its span, or with the `fault` in how it is written.
 
-    Added are path_given, symbol (the definition that is named), line_start, line_end (0-based, half-open; null for a
-    whole file and for a definition) and nth (which of the chunks with these lines; null for the first).
+    Added columns: path_given, symbol (the definition named), line_start, line_end (0-based, half-open; null for a whole
+    file or a definition) and nth (which of several chunks with these lines; null for the first).
     """
     document, symbol = pl.col("document"), pl.col("symbol")
     groups = document.str.extract_groups(_RANGE)
@@ -155,7 +155,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     parsed = documents.with_columns(path_given=groups.struct.field("1"), first=first, last=ends, nth=nth)
     of_symbol = pl.coalesce("path_given", "document").str.extract_groups(r"^(.*?)::(.*)$")
     parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
-    # Numbers that no Int64 holds are null here.
+    # Numbers too large for an Int64 are null here.
     unread = pl.col("first").is_null() | pl.col("last").is_null()
     fault = _first_fault({
         "it is empty": document == "",
@@ -168,7 +168,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         "it names lines and a definition": is_range & symbol.is_not_null(),
         "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),
     })  # fmt: skip
-    # A symbol as the lake has it, whatever the language writes between the names.
+    # The lake writes symbols with `.`, whatever separator the language uses.
     symbol = symbol.str.replace_all("::", ".", literal=True)
     path, start = pl.coalesce("path_given", "file", "document"), pl.col("first") - 1
     columns = (*documents.columns, "path_given", "symbol", "line_start", "line_end", "nth", "fault")
@@ -177,7 +177,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
 
 
 def printable(text: str) -> str:
-    """A text in which what a terminal would obey is an escape."""
+    """The text with unprintable characters, which a terminal might obey, as escapes."""
     return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
 
 

@@ -1,4 +1,4 @@
-"""Imported rankings and completions as rows of the lake: every document found, every hole with its item."""
+"""Imported rankings and completions as rows of the lake: documents with their files, completions with their items."""
 
 import polars as pl
 
@@ -10,12 +10,12 @@ from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
 
-DEFINITIONS = "docs"  # the rules by which a definition that a document names is found
+DEFINITIONS = "docs"  # the rules for finding a definition that a document names
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
 def read_rankings(job: ImportJob) -> ReadAnswers:
-    """A ranking's rows as columns `RANKING_COLUMNS`, each checked by itself, and how they become tables."""
+    """A ranking's rows (`RANKING_COLUMNS` but document), each checked by itself, and the function that makes tables."""
     input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
@@ -33,7 +33,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
     counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
     are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
     if job.files.importer.as_trec_eval and are_alike:
-        # Scores as Float32 descending, where larger numbers are infinite, and so alike; then documents descending.
+        # By score as Float32, descending (larger numbers are infinite, hence tied), then by document, descending.
         score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
         order = [pl.col("score"), pl.col("document").cast(pl.String)]
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
@@ -86,7 +86,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows ranked from 1: by rank where the file has ranks, else by score, equals in file order."""
+    """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties in file order."""
     has_ranks = bool(rows["rank"].is_not_null().any())
     order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
     ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
@@ -104,7 +104,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
                           "rank_before", unit, "position_before", "score_before")  # fmt: skip
         hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
-    # Counted from the first row of the item: sorted, that is a running number less where its item starts.
+    # The rank is the row's number in the sorted frame, counted from the first row of its item.
     row = pl.int_range(pl.len(), dtype=pl.Int64)
     final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
     numbered = ordered.with_columns(given_rank="rank", rank=final)
@@ -130,7 +130,7 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
     keyed = clamped.with_columns(place=pl.coalesce("path", "path_given"))
     twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))
-    # A list may hold a document twice within one entry of its file.
+    # Both documents may be in one entry of the file, and so have the same position.
     again = later if (later := twice.filter(pl.col("position") > pl.col("first"))).height else twice
     shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
     hint = "A list names a chunk once; by path and lines, whatever the path is written like."
@@ -139,7 +139,7 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
 
 
 def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
+    """The rows with the lines of the definitions they name; if its file lacks the definition, a row gets no file."""
     key = ["sha256", "symbol"]
     wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
     if wanted.is_empty():
@@ -173,7 +173,7 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
     numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
     job.result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
-    # A chunk may begin and end inside the lines.
+    # A chunk may begin and end within a line, so its own bytes replace those of its lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
 
@@ -182,7 +182,7 @@ _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
 def read_completions(job: ImportJob) -> ReadAnswers:
-    """Completions, each with the item whose hole it fills, or its place as `item_id`, and how they become tables."""
+    """Completions, each with the item whose hole it fills, else its location as `item_id`; the function for tables."""
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
@@ -190,7 +190,7 @@ def read_completions(job: ImportJob) -> ReadAnswers:
     input_file, answers, rest = job.input_file, list[pl.DataFrame](), rows
     while holes:
         left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
-        # How well a part's items fit the file: holes filled, contexts that start alike, prompts that are the same.
+        # How well a part's items fit the file: number of holes filled, equal context starts, equal prompts.
         fit = {part: (rows.height, rows["same_start"].sum(), rows["same_prompt"].sum()) for part, rows in left.items()}
         best = max(fit, key=lambda part: fit[part])
         if not left[best].height:

@@ -1,4 +1,4 @@
-"""Trajectories as columns: every file read once, each trajectory with its item; and as text for a person."""
+"""Trajectories as columns: every file read once, each trajectory with its item; also as text for a person."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,44 +28,44 @@ VIEW_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "part": pl.String(), "step": pl.Int64(), "rank": pl.Int64(), "path_given": pl.String(),
     "start": pl.Int64(), "end": pl.Int64(), "symbol": pl.String(),
 }  # fmt: skip
-"""What agents saw and named, in order; `trajectory` counts from 0, lines from 1."""
+"""The spans that agents saw or named, in order; `trajectory` counts from 0, lines from 1."""
 ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
     "trajectory": pl.Int64(), "named": pl.String(), "item_id": pl.String(), "position": pl.String(),
     "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
     "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **USAGE,
 }  # fmt: skip
-"""One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
+"""One row per trajectory; `named` is the item as given in the file, `item_id` null if no item has that name."""
 _AT_ONCE = 100_000
-_LEAST_QUESTION = 20  # characters: a shorter question may stand in any text
+_LEAST_QUESTION = 20  # characters: a shorter query may occur in any text
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name: id → item, of both ids; and item → what is asked, where no id names one."""
+    """The items that a trajectory may name: `known` maps both ids to the item, `questions` the item to its query."""
 
     known: dict[str, str]
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
     def of(cls, parts: Sequence[AskedItems], questions: Callable[[], Mapping[str, str]] = dict) -> "Ids":
-        """The ids of some items; an upstream id that several items have names none of them."""
-        # Two parts, a whole and a selection of it, may hold one item.
+        """The ids of some items; an upstream id that several items share is left out."""
+        # An item may be in two parts: in a whole and in a selection of it.
         items = pl.concat(part.items.select("item_id", "upstream_id") for part in parts).unique(maintain_order=True)
         others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
         pairs = {upstream: item for item, upstream in others.iter_rows()}
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
 
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
-        """What a trajectory says its item is, else what tells it; else its file's name, where that holds no other."""
+        """The item's name: as recorded, else from path, task, root or prompts, else that of a file with no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
         name = "" if trajectory.position else file.path.rpartition("/")[2]
         return item or self._of_prompts(trajectory.prompts) or name
 
     def _of_prompts(self, prompts: Sequence[str]) -> str:
-        """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
+        """The item whose query, white space aside, occurs in a prompt; empty if there is none, or several."""
         texts = [" ".join(text.split()) for text in prompts]
         of_question = {question: item for item, question in self._plain.items() if any(question in t for t in texts)}
-        # A question may be the beginning of another.
+        # A query may be the beginning of another.
         longest = [item for text, item in of_question.items() if sum(text in other for other in of_question) == 1]
         return longest[0] if len(longest) == 1 else ""
 
@@ -76,15 +76,15 @@ class Ids:
         return {item: text for item, text in plain.items() if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
 
     def item_of(self, name: str) -> str | None:
-        """The item of a name, also of one that a trial's folder cut off; None where it is of none, or of several."""
+        """The item with a name, even if a trial's folder cut it off; None if there is none, or several."""
         if name in self.known:
             return self.known[name]
-        is_cut = len(name) == 32  # Harbor calls a trial's folder after so many characters of its task
+        is_cut = len(name) == 32  # Harbor names a trial's folder after this many characters of its task
         items = {item for known, item in self.known.items() if is_cut and known.startswith(name)}
         return items.pop() if len(items) == 1 else None
 
     def in_path(self, path: str) -> str:
-        """The item that a part of a path is called after, the last part first and endings dropped one by one."""
+        """The item id that a part of a path is, without endings; the last such part counts. Empty if there is none."""
         for part in reversed(path.split("/")):
             while part:
                 if part in self.known:
@@ -104,10 +104,10 @@ def _of_task(file: TrajectoryFile) -> str:
 def parse_runs(
     files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Every trajectory of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
+    """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
 
-    A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
-    item it is about, and a row of `rejects` where nothing does.
+    A damaged file, or entry of one, becomes a failed trajectory if its content or its path names the item, else a row
+    of `rejects`.
     """
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
     frames, n_views = [pl.DataFrame(schema=dict(VIEW_COLUMNS))], 0
@@ -128,7 +128,7 @@ def parse_runs(
                 parts.append((prefix + FINAL, 0, context.final or ()))
         for part, step, seen in parts:
             if not files.importer.lists_files:
-                # A file that has lines is named alone as well, before them, as published converters do.
+                # A file with lines is also listed without, before them, as published converters do.
                 alone = {view.path for view in seen if view.start is None and view.symbol is None}
                 paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
                 seen = (*map(FileSpan, paths), *seen)
@@ -154,7 +154,7 @@ def parse_runs(
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
         of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed, patch)
-        # A turn that is not known is 0.
+        # An unknown turn is 0 there and null here.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]
@@ -185,12 +185,12 @@ def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[T
 
 
 def _text(text: str) -> str:
-    """Half a surrogate pair, which JSON can hold and UTF-8 cannot, is written as an escape."""
+    """The text with half surrogate pairs, which are possible in JSON but not in UTF-8, written as escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def shown_trajectories(files: TrajectoryFiles, rejects: Rejects) -> Iterator[str]:
-    """The lines that say what some files hold; a `GoldspanError` where their format holds no trajectories."""
+    """The lines that describe the trajectories in some files; a `GoldspanError` if their format holds none."""
     if files.importer.kind != "trajectory":
         message = f"the file holds a {files.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)

@@ -1,4 +1,4 @@
-"""What an import is asked for: a file, a system, a task, and the items of the lake that the task asks."""
+"""An import request, checked against the lake: the file, the system, the task, and the items that the task asks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from lake.store import Lake
 from lake.tables import REFERENCE
 
 MAX_SYSTEM_CHARACTERS = 120
-_MAX_ID_BYTES = 120  # A run's name is part of a file's name, which may have 255 bytes with the digests in it
+_MAX_ID_BYTES = 120  # A run's id is part of a file name, which may have 255 bytes including its digests
 _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
@@ -34,7 +34,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """What is to be imported, and as what; an item without an answer failed if all, or those selected, were asked."""
+    """One import: a file, its system and its task. With `asked_all` or a selection, unanswered items are failures."""
 
     file: Path
     benchmark: str
@@ -51,12 +51,12 @@ class ImportRequest:
 
     @property
     def is_selection(self) -> bool:
-        """Whether it is said which items were asked, so that those without an answer are failures."""
+        """Whether `where` or `limit` selects the items asked, so that those without an answer are failures."""
         return bool(self.where) or self.limit is not None
 
 
 def check_request(lake: Lake, request: ImportRequest) -> str | None:
-    """See that the lake holds the benchmark and the chunker, and that the name can be a system's; the chunker."""
+    """Check the benchmark, chunker and system name; return the chunker's full name, None if none is given."""
     benchmarks = [part.name for part in lake.parts("benchmarks")]
     if not benchmarks:
         raise lake.lacks("the lake holds no benchmark")
@@ -80,7 +80,7 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
 
 @dataclass(frozen=True)
 class AskedItems:
-    """One part of a benchmark's items, with the task's `pool_id` and `query_sha256`; what it was made from."""
+    """One part of the items that a task asks, with `pool_id` and `query_sha256`; `fingerprint` covers its inputs."""
 
     name: str
     fingerprint: str
@@ -88,13 +88,13 @@ class AskedItems:
 
     @cached_property
     def scorable(self) -> pl.DataFrame:
-        """Those that can be scored in this lake, in the order of their ids, with their number as `item`."""
+        """The items that can be scored in this lake, sorted by id, with a running number `item` from 0."""
         return self.items.filter("scorable").sort("item_id").with_row_index("item").cast({"item": pl.Int64})
 
 
 @dataclass(frozen=True)
 class Search:
-    """A program whose answers are imported; `fingerprint` is of all that they are known to depend on."""
+    """A search program whose answers are imported; `fingerprint` covers everything that is known to affect them."""
 
     command: JsonCommand
     format: str
@@ -106,7 +106,7 @@ class Search:
 
 @dataclass(frozen=True)
 class ImportJob:
-    """One file on its way to a run, which is called by `stamp`; `cost` is that of the program that made it here."""
+    """One import in progress; `stamp` is the fingerprint in the run's id, `cost` the cost of a search program."""
 
     lake: Lake
     request: ImportRequest
@@ -122,7 +122,7 @@ class ImportJob:
 
     @cached_property
     def run_id(self) -> str:
-        """`<task>--<system>--<8 hex>`, with `/` written `.`; a name that is too long for a folder is cut."""
+        """`<task>--<system>--<8 hex digits>`, with `.` for `/`; a system name too long for a folder's name is cut."""
         name = self.request.system
         while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
             name = name[:-1]
@@ -130,7 +130,7 @@ class ImportJob:
 
     @cached_property
     def result(self) -> Imported:
-        """What the import does, as far as it has come."""
+        """The summary of the import, filled in as it proceeds."""
         importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as was asked"
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
@@ -138,11 +138,11 @@ class ImportJob:
 
 
 ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
-"""Rows of item_id, its own or as the file has it, position and more; and the tables of those of a part's items."""
+"""A file's answers (item_id, as given if unknown; position; …), and the function that makes tables of a part's."""
 
 
 def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:
-    """The task that is named, else the first that such a file answers; the items it asks, part by part."""
+    """The requested task, else the first that this `kind` of answer fits; and the items it asks, part by part."""
     benchmark, name, where, limit = request.benchmark, request.task, request.where, request.limit
     known = {task.name: task for task in tasks_of(lake, benchmark)}
     answered = [task for task in known.values() if kind in task.answered_by]

@@ -1,4 +1,4 @@
-"""Where imported spans lie: the file of the pool that each path means, its lines, bytes and non-white characters."""
+"""Resolve imported spans: the file of the pool that each path means, its lines, bytes and non-white characters."""
 
 import polars as pl
 
@@ -12,13 +12,13 @@ _FOLDERS = r"(?s)^.*/"
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
-    """The file each path means: that of its name, or with the fewest leading folders dropped; none with `..`."""
+    """The file of each path: an exact match, else with the fewest leading folders dropped; none if it has `..`."""
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
     rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
     rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
     resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
-    for _ in range(64):  # at most so many leading folders are dropped from a path
+    for _ in range(64):  # at most this many leading folders are dropped from a path
         rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
         if rest.is_empty():
             break
@@ -29,13 +29,13 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_files(job: ImportJob, rows: pl.DataFrame, given: str, *, whole_trees: bool = False) -> pl.DataFrame:
-    """Rows of pool_id, which is dropped, with the file that each path of a column means: path, sha256, n_lines."""
+    """The rows, without pool_id, with path, sha256 and n_lines of the file that the path in column `given` means."""
     pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
     wanted = rows.select("pool", path_given=given).unique()
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
-    # The files that are called as some path is, whatever folder that is in.
+    # Only files with the name of some wanted path, in any folder.
     leaves = wanted["path_given"].cast(pl.String).str.replace(_FOLDERS, "").unique()
     files = job.lake.scan("files", benchmark=job.task.benchmark).join(pools.lazy(), on="pool_id")
     files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
@@ -46,7 +46,7 @@ def with_files(job: ImportJob, rows: pl.DataFrame, given: str, *, whole_trees: b
 
 
 def named_whole(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
+    """Rows of a ranking in which a document equal to a file's path means that file, even if it has `#L1-L2` or `::`."""
     documents = rows.select(pl.col("document").unique().cast(pl.String))
     documents = documents.filter(pl.col("document").str.contains("#L|::"))
     files = job.lake.scan("files", benchmark=job.task.benchmark).select(document="path")
@@ -57,14 +57,14 @@ def named_whole(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def measured(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of item, rank, sha256, line_start, line_end with byte_start, byte_end, n_nws and n_new_nws.
+    """Rows of item, rank, sha256, line_start, line_end with byte_start, byte_end, n_nws and n_new_nws added.
 
-    The last are the non-white characters of those lines that no better rank of the item has.
+    The last counts the non-white characters in lines that no better rank of the item has.
     """
     wanted = rows.select(pl.col("sha256").unique().cast(pl.String)).drop_nulls().lazy()
     blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
     stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
-    # All contents end to end: a place for every line, and one for each end.
+    # All contents in a row: an entry for the start of every line, and one for the end of each content.
     starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
     n_places = pl.col("line_starts").list.len().cast(pl.Int64) + 1
     contents = stored.select(pl.col("sha256").cast(REPEATED), offset=n_places.cum_sum() - n_places)

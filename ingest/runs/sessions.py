@@ -1,4 +1,4 @@
-"""An agent's session: the rows of its record, and from what they tell, call by call, its trajectory."""
+"""An agent's recorded session: its rows, the events that a format reads from them, and the resulting trajectory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,14 +12,14 @@ from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
-_MAX_DEPTH = 50  # files of subagents within one another
+_MAX_DEPTH = 50  # levels of files of subagents of subagents
 
 
 class Note(NamedTuple):
-    """Something that a record tells between its calls.
+    """Information in a record other than tool calls.
 
-    `root`: the folder it began in, which is dropped from the paths below it; the first counts. `prompt`: what the agent
-    was asked, of which the first few tell the item. `answer`: what it said. `unread`: what was met and not understood.
+    `root`: the folder the session began in, to which paths are made relative; the first counts. `prompt`: a text that
+    the agent was asked; the first few identify the item. `answer`: a text by it. `unread`: anything not understood.
     """
 
     kind: Literal["root", "prompt", "answer", "unread"]
@@ -31,9 +31,9 @@ Event = ToolCall | Note | AgentUsage
 
 @dataclass
 class Session:
-    """The record of a session: `parts` are its rows, then those of every file that belongs to it, as it is `opened`.
+    """The record of a session: `parts` are its rows, then those of each file that belongs to it; `opened` their paths.
 
-    `depth` is in how many files of subagents, within one another, it is being read.
+    `depth` is how many levels of subagents' files are being read.
     """
 
     file: TrajectoryFile
@@ -46,7 +46,7 @@ class Session:
     depth: int = 0
 
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
-        """The rows of a file that belongs to the session, once; what of it is lost is noted."""
+        """The rows of a file that belongs to the session, empty the second time; what cannot be read is noted."""
         rows: list[JsonRecord] = []
         if file.path in self.opened:
             return rows
@@ -63,7 +63,7 @@ class Session:
     def events_in(
         self, file: TrajectoryFile | None, read: Callable[[list[JsonRecord]], Iterable[Event]]
     ) -> Iterator[Event]:
-        """What a subagent's file tells, but for its answers, which are none of the session; none far down in others."""
+        """The events of a subagent's file, without its answers; one `unread` if it is missing or nested too deep."""
         if file is None or self.depth == _MAX_DEPTH:
             yield Note("unread", f"file {file.path.rpartition('/')[2]}" if file else "subagent whose file is not there")
             return
@@ -74,7 +74,7 @@ class Session:
         self.depth -= 1
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
-        """The session: its steps are the calls that showed something, its end what it last named, else all of them."""
+        """The trajectory: its steps are calls that showed something, its end the last context named, else all steps."""
         calls, ids, usage, folder = list[ParsedCall](), set[str](), AgentUsage(), ""
         notes: dict[str, list[str]] = {"root": [], "prompt": [], "answer": [], "unread": []}
         for event in events:
@@ -89,7 +89,7 @@ class Session:
                 calls.append(replace(parsed, call=str(event), shown_at=(event.turn, len(calls) + 1)))
         paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
         plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
-        # Where none is told, it is the folder that a path is named with, and without.
+        # If no root is recorded, it follows from a file that is named by an absolute and by a relative path.
         pairs = ((whole, f"/{path}") for whole in paths if whole.startswith("/") for path in plain)
         roots = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
         root = next(filter(None, notes["root"]), "") or next(roots, "")
@@ -99,7 +99,7 @@ class Session:
         steps = tuple(call.views for call in showing)
         answer = answer_in(notes["answer"])
         final = union(steps) if answer is None else inside(spans_named(answer))
-        # An answer that was cut off asked for calls, and is not among those that were counted.
+        # An answer that was cut off may have made calls, but is not in `n_turns`.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
@@ -111,14 +111,14 @@ class Session:
 
 
 def _below(root: str) -> Callable[[str], str]:
-    """Names paths from the folder that a session began in, and that folder itself not at all."""
+    """A function that makes paths relative to the folder a session began in; the folder itself becomes empty."""
     in_windows = root[1:3] in (":\\", ":/") and root[:1].isalpha()
     root = root.replace("\\", "/") if in_windows else root
 
     def below(path: str) -> str:
         if in_windows:
             path = path.replace("\\", "/")
-            # Git's shell writes the drive as a folder.
+            # Git Bash writes the drive as a folder.
             path = f"{root[:2]}{path[2:]}" if path.lower().startswith(f"/{root[0].lower()}/") else path
         return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
 
@@ -126,7 +126,7 @@ def _below(root: str) -> Callable[[str], str]:
 
 
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
-    """The results of each call by their ids, the rest by order where they are as many, else all of it each."""
+    """The results of each call by id; calls left get the results left, one each in order if equally many, else all."""
     by_id: dict[str, list[JsonRecord]] = {}
     for result in results:
         by_id.setdefault(first_text(result, keys), []).append(result)
@@ -141,8 +141,8 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
 def _trajectories(
     holders: Sequence[str], events_of: Callable[[Session], Iterator[Event]], file: TrajectoryFile
 ) -> Iterator[Trajectory]:
-    # The one of its rows, or one per object that holds some. Where it names no item, so is known by the file's path,
-    # its patch lies beside it.
+    # One trajectory of all rows, or one per object that holds events. An object that names no item is known by its
+    # file's path, and has its patch in the file next to it.
     rows: list[JsonRecord] = []
     for position, row in file.objects():
         given = next((value for key in holders if isinstance(value := row.get(key), list)), None)
@@ -170,12 +170,12 @@ def session_importer(
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
 ) -> Importer:  # fmt: skip
-    """The importer of files that hold a session each, or objects that hold one each; the patch lies beside them.
+    """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
 
-    One of `marks` stands in every beginning; `holders` are the keys under which an object may hold events; `is_event`
-    knows an event that only this format has; `events_of` is what a record tells, in its order: its calls, what is said
-    between, and last what was used; `is_part` knows a file that is part of another session, by its first event of this
-    format and its name.
+    Every file has one of `marks` near its beginning. `holders` are the keys under which an object may hold events.
+    `is_event` recognises an event that only this format has. `events_of` gives a record's events in order: calls and
+    notes, then the usage. `is_part` recognises, by its first event and its name, a file that is part of another
+    session.
     """
 
     def recognise(head: bytes, path: str) -> bool:

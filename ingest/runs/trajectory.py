@@ -1,4 +1,4 @@
-"""An agent's work on one item, as every trajectory importer gives it: what its calls showed, step by step."""
+"""An agent's work on one item, as all trajectory importers return it: what its calls showed, step by step."""
 
 import posixpath
 import re
@@ -10,8 +10,8 @@ from functools import partial
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import line_of
 
-NO_RESULT = "call without a result"  # what is not understood of a call that has none: it showed nothing
-UNKNOWN = "\0"  # stands in a word for what only the shell that ran it knows: a variable, a pattern, an output
+NO_RESULT = "call without a result"  # the entry in `unread` for a call without a recorded result: it showed nothing
+UNKNOWN = "\0"  # marks, in a word, a part that only the shell knew: a variable, a pattern, an output
 _MAX_CHARACTERS = 4_096
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
@@ -21,7 +21,7 @@ _ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
 @dataclass(frozen=True)
 class FileSpan:
-    """Lines of a file from 1, both included (`end` None is the file's), or a definition in it, or the file alone."""
+    """Lines of a file from 1, both included (`end` None: to its end), or a definition in it, or just the file."""
 
     path: str
     start: int | None = None
@@ -33,28 +33,28 @@ Views = tuple[FileSpan, ...]
 
 
 def view_of_lines(path: str, first: object, last: object) -> Views:
-    """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
+    """The span from line `first` to `last`, in either order; empty if one of them is not a line number."""
     start, end = line_of(first), line_of(last)
     return () if start is None or end is None else (FileSpan(path, min(start, end), max(start, end)),)
 
 
 def renamed(views: Iterable[FileSpan], name: Callable[[str], str]) -> Views:
-    """The views under other names of their files, without those that have none."""
+    """The spans with their paths renamed, without those whose new path is empty."""
     return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
 
 
 def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
-    """Every view of some steps once, in the order they were seen."""
+    """All spans of some steps, each once, in the order they were first seen."""
     return tuple(dict.fromkeys(view for step in steps for view in step))
 
 
 def answer_in(texts: Iterable[str]) -> str | None:
-    """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
+    """The content of the last `<PATCH_CONTEXT>` in some texts; None if there is none."""
     return next((blocks[-1] for text in reversed([*texts]) if (blocks := _ANSWER.findall(text))), None)
 
 
 def spans_named(text: str, lines: re.Pattern[str] = _RANGE) -> list[FileSpan]:
-    """The views that a text names by `File:` and, below it, `Lines: a-b`, their paths as they are written there."""
+    """The spans that a text names by `File:` and, below it, `Lines: a-b`, with paths as written there."""
     views, path = list[FileSpan](), ""
     for line in map(str.strip, text.split("\n")):
         if line.startswith("File:"):
@@ -65,7 +65,7 @@ def spans_named(text: str, lines: re.Pattern[str] = _RANGE) -> list[FileSpan]:
 
 
 def in_repository(path: str, folder: str = "") -> str:
-    """A path below the repository, without `./`, `/testbed/` and the like; empty for itself and what lies beside it."""
+    """A path within the repository, without `./`, `/testbed/` and the like; empty for itself and what is next to it."""
     path = path.strip().strip("'\"").removeprefix("/testbed/")
     if path.startswith("/home/"):
         first, below, rest = path.removeprefix("/home/").partition("/")
@@ -77,13 +77,13 @@ inside = partial(renamed, name=in_repository)
 
 
 def gone_to(folder: str, target: str) -> str:
-    """The folder that `cd target` leads to; `UNKNOWN` where only the shell knew it."""
+    """The folder after `cd target` in `folder`; `UNKNOWN` if only the shell knew it."""
     is_known = UNKNOWN not in target and (UNKNOWN not in folder or _ABSOLUTE.match(target))
     return joined_path(folder, target) if is_known else UNKNOWN
 
 
 def joined_path(folder: str, path: str) -> str:
-    """A path seen from a folder, without `.` and `..`; empty for a relative one in a folder only the shell knew."""
+    """A path in a folder, without `.` and `..`; empty if it is relative and only the shell knew the folder."""
     if UNKNOWN in folder:
         return path if _ABSOLUTE.match(path) else ""
     if "\\" in folder or re.match(r"[A-Za-z]:[\\/]", path):
@@ -95,10 +95,10 @@ def joined_path(folder: str, path: str) -> str:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """What was understood of an agent's call: the `views` it showed, or whether it was meant to (`reads`).
+    """What was understood of an agent's call: the `views` it showed, and whether it was meant to show any (`reads`).
 
-    `folder` is where a terminal is after it, `UNKNOWN` where only the shell knew; `call` the call as a person reads it;
-    `shown_at` the turn that asked for it and its number among the calls, each from 1, the turn 0 where unknown.
+    `folder` is the terminal's folder after it, `UNKNOWN` if only the shell knew it; `call` is the call as text;
+    `shown_at` is its turn (0 if unknown) and its number among the calls, each from 1.
     """
 
     views: Views = ()
@@ -110,14 +110,14 @@ class ParsedCall:
 
 
 class Unread(Counter[str]):
-    """How often something was met and not read, by kind and name: `tool look` → 2, `file a.log` → 1."""
+    """How often something was not understood, by kind and name: `tool look` → 2, `file a.log` → 1."""
 
     def of_calls(self) -> "Unread":
-        """Those that are of calls which showed something."""
+        """The counts that are about calls with a result."""
         return Unread({name: n for name, n in self.items() if not name.startswith(_BESIDE_CALLS)})
 
     def summary(self, most: int = 10) -> str:
-        """The names with their counts, the most frequent first."""
+        """The names with their counts, the most frequent first, `most` of them at most."""
         ordered = sorted(self.items(), key=lambda pair: (-pair[1], pair[0]))
         rest = f" and {len(ordered) - most:,} more" if len(ordered) > most else ""
         return ", ".join(f"{name[:80]} ({n:,})" for name, n in ordered[:most]) + rest
@@ -125,13 +125,13 @@ class Unread(Counter[str]):
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What an agent did for one item, saw on the way and in the end; what is not known is empty, or None.
+    """What an agent did for one item and saw, step by step and in its final context; unknowns are empty, or None.
 
-    `item` is either of its two ids; `position` where in the file it stands, such as `line 3`; `notes` what could not be
-    read, which become rows of `rejects`; `failed` why nothing of it can be scored; `published` what ContextBench's
-    published converter makes of the same file, its steps and end alone, where these are others; `root` the folder it
-    began in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step; `read_with` the paths of
-    other files, such as a subagent's, that it was read from.
+    `item` is its id in the lake or upstream; `position` the place in the file, such as `line 3`; `notes` what could not
+    be read, which become rows of `rejects`; `failed` why it cannot be scored; `published` the steps and the final
+    context that ContextBench's published converter reads from the same file, if they differ; `root` the folder it began
+    in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step; `read_with` the paths of other
+    files that were read, such as a subagent's.
     """
 
     steps: tuple[Views, ...]
@@ -151,6 +151,6 @@ class Trajectory:
     read_with: frozenset[str] = frozenset()
 
     def beside(self, published: "Trajectory | None") -> "Trajectory":
-        """The trajectory with the published converter's reading beside it, where that is another."""
+        """The trajectory with `published`, the published converter's reading, or None there if it is the same."""
         is_same = published is not None and (published.steps, published.final) == (self.steps, self.final)
         return replace(self, published=None if is_same else published)

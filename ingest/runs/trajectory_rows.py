@@ -1,4 +1,4 @@
-"""Imported trajectories as rows of the lake: every path found in its tree, what was used, all else as it was given."""
+"""Imported trajectories as rows of the lake: each path with its file, the usage with its costs, the rest as given."""
 
 import json
 from collections import Counter
@@ -29,11 +29,11 @@ _TRIED = (
     "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
     "no_generation",
 )  # fmt: skip
-"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent tried."""
+"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 
 
 def read_trajectories(job: ImportJob) -> ReadAnswers:
-    """One trajectory of each item, the whole one, and how they become tables; damaged ones beside it are rejects."""
+    """One trajectory per item, undamaged if possible, and the function for tables; other damaged ones are rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
     views, answers = parse_runs(job.files, ids, job.rejects, job.result)
@@ -60,7 +60,7 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
 
 
 def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, given: pl.DataFrame) -> Tables:
-    """One part's rows of `hits`, `run_items`, `edits` and `usage`; `given` are the answers to its items."""
+    """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
     items, counts = part.scorable, job.result.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     counts["n_unscorable"] += given.height - answers.height
@@ -96,7 +96,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, giv
     for item_id, note in notes:
         job.rejects.add(position[item_id], f"item {item_id}", note)
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
-    # A file that is named beside its lines is named once.
+    # A file that is named both with lines and without counts once.
     distinct = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
     counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
@@ -114,7 +114,7 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Prices(BaseModel):
-    """What a model's tokens cost, in US dollars per million; what is read from or written to a cache, as input."""
+    """Prices of a model's tokens in US dollars per million; cached tokens without a price cost as much as input."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -125,7 +125,7 @@ class Prices(BaseModel):
 
 
 class PriceList(BaseModel):
-    """Prices on a day, by model: a name is that of every model whose own name contains it, the longest first."""
+    """Prices of one day by model; a name applies to all models whose name contains it, and the longest such counts."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -134,7 +134,7 @@ class PriceList(BaseModel):
 
 
 def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
-    """Item → whether it was resolved, by a list of those that were or by SWE-bench's report; and that of all others."""
+    """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of all others, or None."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -160,7 +160,7 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
 
 
 def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
-    """The answers to known items with their `usd`, `prices` and `resolved`, by what the request gives of these."""
+    """The answers to known items with `usd`, `prices` and `resolved`, from the files that the request names."""
     request, unpriced, n_known, rows = job.request, set[str](), Counter[bool](), list[tuple[object, ...]]()
     outcomes, others = outcomes_in(request.resolved) if request.resolved else ({}, None)
     models, prices_name = dict[str, Prices](), ""
@@ -187,7 +187,7 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
         job.result.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
     if request.resolved:
-        # An answer to one item may be all that is imported; a list of other data knows no item of the whole benchmark.
+        # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
             what = f"{request.resolved.name} names no item of {request.benchmark}"

@@ -1,7 +1,7 @@
-"""What an agent's work on an item took, as its file says it: tokens, money, seconds, turns, tool calls.
+"""The cost of an agent's work on an item, as recorded in its file: tokens, money, seconds, turns, tool calls.
 
-Providers count differently: to OpenAI and Google the tokens of a prompt include those that were read from a cache, to
-Anthropic they do not. Here `n_input` never includes them, and `n_output` always includes reasoning.
+Providers count differently: OpenAI and Google include tokens read from a cache in the tokens of the prompt, Anthropic
+does not. Here `n_input` never includes them, and `n_output` always includes reasoning.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from ingest.runs.values import JsonRecord, at, count_at
 
-SYNTHETIC = "<synthetic>"  # what Claude Code calls the model of answers that no model gave
+SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
@@ -23,7 +23,7 @@ _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """Tokens as :class:`AgentUsage` counts them; None where a format does not tell of a cache."""
+    """Token counts as defined in :class:`AgentUsage`; None if a format does not record a cache."""
 
     n_input: int = 0
     n_cached: int | None = None
@@ -32,13 +32,13 @@ class TokenCounts:
 
     @classmethod
     def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
-        """Of a prompt that includes what a cache held or is to hold, unless that is more than the prompt."""
+        """The counts of a `prompt` that includes tokens read from or written to a cache, unless these are more."""
         others = (cached or 0) + (written or 0)
         return cls(prompt - others if others <= prompt else prompt, cached, written, output)
 
     @classmethod
     def of(cls, usage: object) -> "TokenCounts | None":
-        """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
+        """The counts in a usage object of OpenAI, litellm, Codex or Anthropic, for one or several answers, or None."""
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
         given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
         largest = (max((count for count in counts if count is not None), default=None) for counts in given)
@@ -58,10 +58,10 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class AgentUsage:
-    """What was used for an item, subagents included; None where the file does not say it.
+    """The usage for one item, subagents included; None where the file does not record it.
 
-    `model` is the one that answered most often; `n_input` are tokens that no cache held or was to hold; `seconds` go
-    from the first timestamp to the last; `n_turns` are answers of models; `exit_status` is the agent's own word.
+    `model` answered most often; `n_input` counts tokens neither read from nor written to a cache; `seconds` run from
+    the first timestamp to the last; `n_turns` counts answers of models; `exit_status` is copied from the record.
     """
 
     model: str | None = None
@@ -76,14 +76,14 @@ class AgentUsage:
     exit_status: str | None = None
 
     def with_tokens(self, given: Iterable[TokenCounts | None]) -> "AgentUsage":
-        """The usage with the sum of some tokens, where any are known; an empty text is not known."""
+        """This usage with the sum of some token counts, unless all are 0 or unknown; empty texts become None."""
         total = vars(sum((tokens for tokens in given if tokens is not None), TokenCounts()))
         known = total if any(total.values()) else {}
         return replace(self, model=self.model or None, exit_status=self.exit_status or None, **known)
 
 
 def dollars_at(value: object, *keys: str) -> float | None:
-    """An amount of more than 0: a model without a price is recorded as costing 0."""
+    """An amount above 0, else None: a model without a price is recorded as costing 0."""
     amount = at(value, *keys)
     is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
     return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < 2**53 else None
@@ -95,7 +95,7 @@ def seconds_of(events: Iterable[JsonRecord]) -> float | None:
 
 
 def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | None:
-    """From the first of some points in time to the last, given as ISO 8601 or since 1970; None for fewer than two."""
+    """Seconds from the first to the last time (ISO 8601, or a number of 1/`per_second` s); None for fewer than two."""
     times = list[float]()
     for stamp in stamps:
         if isinstance(stamp, int | float) and not isinstance(stamp, bool):
@@ -103,12 +103,12 @@ def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | No
         elif isinstance(stamp, str):
             with suppress(ValueError):
                 moment = datetime.fromisoformat(stamp)
-                # Without a zone all stamps of a file have the same.
+                # Times without a zone all have the same one within a file.
                 times.append((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     return round(max(times) - min(times), 3) if len(times) > 1 else None
 
 
 def most_frequent(models: Iterable[str]) -> str | None:
-    """The model that is named most often, of several the first; None without any."""
+    """The model named most often, the first of several; None if none is named."""
     counts = Counter(model for model in models if model and model != SYNTHETIC)
     return counts.most_common(1)[0][0] if counts else None

@@ -1,1 +1,1 @@
-"""What an agent's tool call showed of files: one reader for the calls of every agent."""
+"""The parts of files that an agent's tool call showed: one reader for the calls of all agents."""

@@ -1,4 +1,4 @@
-"""Bash command lines as the commands they run, by tree-sitter's grammar: words without quotes, pipes, redirections."""
+"""Bash command lines parsed with tree-sitter into the commands they run: words without quotes, pipes, redirections."""
 
 import re
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from tree_sitter import Node
 from ingest.contents.syntax_trees import syntax_tree
 from ingest.runs.trajectory import UNKNOWN
 
-CommandFlags = Sequence[tuple[str, str]]  # the flags of a command, each with its value, empty where it has none
+CommandFlags = Sequence[tuple[str, str]]  # a command's flags, each with its value, empty if it has none
 CommandWords = Sequence[str]
-_MAX_CHARACTERS = 40_000  # a longer line, but for the texts fed to its commands, is not read
-_MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
+_MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
+_MAX_MARKS = 2_000  # The parser's time and memory grow with the square of their number.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
-_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that have a value
+_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that take a value
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
@@ -26,7 +26,7 @@ _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quo
 
 @dataclass
 class Command:
-    """One command: its words without quotes and redirections, and whether its output or its errors are not seen."""
+    """A command: its words without quotes and redirections, and whether its output or its errors are hidden."""
 
     words: list[str] = field(default_factory=list)
     is_hidden: bool = False
@@ -34,13 +34,13 @@ class Command:
 
     @property
     def name(self) -> str:
-        """Its name without a folder; empty where there is none."""
+        """The command's name without its folder; empty if it has no words."""
         return self.words[0].rpartition("/")[2] if self.words else ""
 
 
 @dataclass
 class Pipeline:
-    """Commands that read one another's output, `joined_by` what stands before them, in the subshells of `scope`."""
+    """Commands connected by pipes; `joined_by` is the operator before them, `scope` the subshells they run in."""
 
     commands: list[Command]
     joined_by: str = ""
@@ -48,12 +48,12 @@ class Pipeline:
 
     @property
     def is_hidden(self) -> bool:
-        """Whether nothing that it prints is seen."""
+        """Whether all of its output is hidden."""
         return any(command.is_hidden for command in self.commands)
 
 
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a line runs, those of `bash -c` too, without texts fed to them; None where it is too long."""
+    """The pipelines that a line runs, also by `bash -c`, without here-documents; None if the line is too long."""
     parser, is_read = _Parser(), True
     with suppress(RecursionError):
         if isinstance(line, str):
@@ -65,7 +65,7 @@ def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
 
 
 def without_documents(text: str) -> str:
-    """A line without the texts that it feeds to its commands."""
+    """A command line without its here-documents."""
     lines = text.split("\n")
     closing = {line.strip() for line in lines}
     kept, tags = list[str](), list[str]()
@@ -97,7 +97,7 @@ class _Parser:
         return not isinstance(root, str)
 
     def add(self, pipeline: Pipeline) -> None:
-        """Add a pipeline, or what the shell that its first command starts is given."""
+        """Add a pipeline or, if its first command is a shell with `-c`, what the shell's script runs."""
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
         first, *following = pipeline.commands
@@ -107,7 +107,7 @@ class _Parser:
             around = Command(is_hidden=first.is_hidden, hides_errors=first.hides_errors)
             inner = replace(pipeline, commands=[around, *following], scope=(*pipeline.scope, next(self._scopes)))
             outer, self.variables, self._depth = self.variables, {"PWD": "."}, self._depth + 1
-            # What the shell put into the script's text is no more known in it.
+            # Parts of the script that the outer shell expanded are unknown in it too.
             is_read = self.read_line(script.replace(UNKNOWN, "${_}"), inner)
             self.variables, self._depth = outer, self._depth - 1
             if is_read:
@@ -116,7 +116,7 @@ class _Parser:
             self.pipelines.append(pipeline)
 
     def _read(self, node: Node, around: Pipeline) -> None:
-        """Add what a node runs; the first command around it has its redirections, those that follow come after."""
+        """Add what a node runs; the first command of `around` has its redirections, the others come after it."""
         first, *following = around.commands
         children = node.named_children
         if node.type in ("command", "variable_assignment"):
@@ -132,7 +132,7 @@ class _Parser:
             self._read_all(children, inner, inner)
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
-        # Redirections after a list are of its last.
+        # Redirections after a list apply to its last command.
         for number, node in enumerate(nodes):
             inner = last if number == len(nodes) - 1 else around
             joined_by = "||" if node.type in ("else_clause", "elif_clause") else around.joined_by if not number else ""
@@ -164,7 +164,7 @@ class _Parser:
         return self._redirected(command, redirects)
 
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
-        # Of a compound command none is given the file that is fed to it.
+        # No command inside a compound command gets the file that is fed to it.
         command = replace(command, words=[*command.words])
         for node in redirects:
             if node.type != "file_redirect":
@@ -195,7 +195,7 @@ class _Parser:
             return "".join(map(self._word, node.children))
         if kind != "string":
             return UNKNOWN if node.is_named or text in "{}" else text
-        # White space between the pieces of a text in double quotes is in no node.
+        # No node contains the white space between the pieces of a text in double quotes.
         source, end, pieces = node.text or b"", 1, list[str]()
         for child in node.named_children:
             start = child.start_byte - node.start_byte
@@ -226,7 +226,7 @@ def _source(node: Node) -> str:
 
 
 def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
-    """A command's flags with their values, the next word of those like `with_value`; and the words that are none."""
+    """A command's flags with their values, and its other words; flags like `with_value` take the next word as value."""
     flags, operands = list[tuple[str, str]](), list[str]()
     left, is_over = iter(words), False
     for word in left:
@@ -243,7 +243,7 @@ def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags,
 
 
 def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
-    """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
+    """A command's name without its folder, for git with the subcommand (`git show`), and the words that follow."""
     name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
     if name != "git":
         return name, rest
@@ -252,7 +252,7 @@ def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
 
 
 def git_options(words: CommandWords) -> tuple[str, CommandWords]:
-    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
+    """The folder that `git -C` names, empty if it names none, and the words from git's subcommand on."""
     folder = ""
     while words and words[0].startswith("-"):
         flag, *words = words

@@ -1,4 +1,4 @@
-"""What single commands do with which files: print lines of them (`cat`, `sed -n`, `git show`), search or write them."""
+"""What single commands do with files: print lines of them (`cat`, `sed -n`, `git show`), search or write them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,18 +9,18 @@ from ingest.runs.calls.bash import Command, CommandFlags, CommandWords, Pipeline
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
-PrintedLines = tuple[int, int | None]  # first and last line, from 1; None for all lines from the first on
+PrintedLines = tuple[int, int | None]  # first and last line, from 1; a last line of None means the end
 FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
-"""Commands that print all that they read, changed or in another order."""
+"""Commands that print all of their input, changed or in another order."""
 EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
 _NOT_READ = (
     *EDITORS, "bat", "batcat", "tac", "less", "more", "perl", "awk", "mawk", "jq", "sort", "uniq", "cut", "strings",
     "iconv", "rev", "fold", "expand", "column", "ag", "ack", "findstr", "diff", "git blame", "git cat-file", "parallel",
     "od", "xxd", "hexdump", "zcat",
 )  # fmt: skip
-"""Commands that show something of files, and are not read."""
+"""Commands that show parts of files but are not understood."""
 ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
-DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, or may
+DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, at least with some arguments
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
@@ -43,14 +43,14 @@ _WITH_VALUE = (
 
 @dataclass(frozen=True)
 class PrintedRange:
-    """What a command shows of its files, or its input: `windows` of lines, or the `last` ones, or neither is known."""
+    """Lines that a command prints of its files or input: `windows`, or the `last` ones; both None if unknown."""
 
     windows: tuple[PrintedLines, ...] | None
     files: CommandWords
     last: int | None = None
 
     def of(self, view: FileSpan) -> list[FileSpan]:
-        """What is shown of a view that is read."""
+        """The spans that are printed if the command reads `view`."""
         whole = replace(view, start=None, end=None)
         start, end = view.start, view.end
         if start is None or (self.windows is None and self.last is None):
@@ -66,7 +66,7 @@ class PrintedRange:
 
 @dataclass(frozen=True)
 class FileSearch:
-    """A search of files, or of a pipe or its folder without any: its rows may, or must, have numbers, or show none."""
+    """A search of files, or of its input or folder; rows may (`has_numbers`) or must (`is_numbered`) have numbers."""
 
     files: CommandWords
     has_numbers: bool
@@ -75,12 +75,12 @@ class FileSearch:
 
     @property
     def only(self) -> str:
-        """The one file or folder that it names; empty where it names none, or several."""
+        """The single file or folder that it names; empty if it names none or several."""
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
 def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
-    """The search that a command is, or what it shows of files or its input; None for one of neither, or unknown."""
+    """The search that a command is, or what it prints of files or its input; None if it is neither, or unknown."""
     name, rest = verb_of(words)
     if name in _SEARCHES:
         short = "".join(word for word in rest if re.fullmatch(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*", word))
@@ -99,20 +99,20 @@ def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
 
 
 def not_read(command: Command, *, is_fed: bool = False) -> str:
-    """The name of a command that shows something of files and is not read; empty for any other."""
+    """The name of a command that shows parts of files but is not understood; empty for any other."""
     name = verb_of(command.words)[0]
     is_read = (is_fed and name in FILTERS) or parse_reading(command.words) is not None
     return name if name in _NOT_READ and not is_read else ""
 
 
 def passes_on(command: Command) -> bool:
-    """Whether a command prints what it reads, or a part of it."""
+    """Whether a command prints its input, or a part of it."""
     is_filter = command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
     return is_filter or parse_reading(command.words) is not None
 
 
 def numbers_lines(words: CommandWords) -> bool:
-    """Whether a command that prints files prints the numbers of all their lines."""
+    """Whether a command that prints files numbers all their lines."""
     flags = [word for word in words[1:] if word.startswith("-")]
     if words[0] == "nl":
         return "-ba" in flags or words[1:3] == ["-b", "a"]
@@ -120,7 +120,7 @@ def numbers_lines(words: CommandWords) -> bool:
 
 
 def unrolled(pipeline: Pipeline) -> Pipeline:
-    """What `xargs` or `find -exec` runs, with files that only the shell knew."""
+    """The pipeline that `xargs` or `find -exec` runs, with unknown files; any other pipeline as it is."""
     commands = pipeline.commands
     index = next((index for index, command in enumerate(commands) if command.name == "xargs"), 0)
     words = commands[index].words
@@ -137,7 +137,7 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
 
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
-    """What `head` or `tail` shows, 10 lines where it is not said; what is told in bytes is of lines unknown."""
+    """What `head` or `tail` prints: 10 lines by default; unknown lines if the amount is given in bytes."""
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
     numbers = [match for match in map(_COUNT.fullmatch, counts) if match and line_of(match["n"]) is not None]
     sign, n = (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
@@ -196,4 +196,4 @@ _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRang
     "tail": (partial(_end, is_head=False), "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),
 }  # fmt: skip
-"""By the command's name: what reads its flags and operands, and which flags have a value."""
+"""Command → the function that reads its flags and operands, and a pattern for the flags that take a value."""

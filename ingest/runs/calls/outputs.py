@@ -1,4 +1,4 @@
-"""What outputs say: lines that searches list, numbered texts, windows of files, hunks of diffs, and failures."""
+"""Readers of output: lines listed by searches, numbered texts, windows of files, hunks of diffs, and failures."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ingest.runs.trajectory import FileSpan
 from ingest.runs.values import line_of
 
-_MAX_CHARACTERS = 2_000_000  # so much of an output is read
+_MAX_CHARACTERS = 2_000_000  # the part of an output that is read
 _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<line>[0-9]+):")
 _LINE = re.compile(r"\s*L?(?P<line>[0-9]+)[:-]")
 _AROUND = re.compile(r"-([0-9]+)-")
@@ -22,7 +22,7 @@ _HUNK = re.compile(r"@@+ (?:-[0-9,]+ )+\+(?P<start>[0-9]+)(?:,[0-9]+)? @@")
 _FAILURES = (
     "No such file", "cannot ", "can't ", "Is a directory", "Permission denied", "does not exist", "not found",
 )  # fmt: skip
-"""A row without any of these tells of no failure."""
+"""A row without any of these does not report a failure."""
 _NOT_READ = re.compile(
     r"^\[?[\w./-]+(?: error\])? ?: ?.*(?:No such file|cannot (?:open|access)|can't (?:read|open|cd)|Is a directory"
     r"|Permission denied|does not exist|not found)"
@@ -37,10 +37,10 @@ _SHOWN = re.compile(
 
 
 def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[FileSpan]:
-    """The lines and files that a search printed, file by file, lines next to each other as one span.
+    """The lines and files that a search printed, file by file; adjacent lines form one span.
 
-    Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
-    or of the `only` file that was searched; and paths that stand alone or before a text, where the output `lists` them.
+    Read are `path:12:text` and, around it, `path-12-text` of the same path; `12:text` under a heading or of the `only`
+    file searched; and paths before a text or, if the output `lists` files, alone on a row.
     """
     lines, files, heading = list[tuple[str, int | None]](), dict[str, None](), only
     rows = [row.rstrip() for row in output[:_MAX_CHARACTERS].split("\n")]
@@ -67,7 +67,7 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
 
 
 def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
-    """Spans of some lines, file by file; those next to each other as one."""
+    """The spans of some lines, file by file; adjacent lines form one span."""
     by_file, spans = dict[str, set[int]](), list[FileSpan]()
     for path, line in lines:
         if line is not None:
@@ -80,13 +80,13 @@ def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
 
 
 def numbers_in(output: str) -> list[int]:
-    """The numbers of the lines of a numbered text (`cat -n`, `nl -ba`), in its order."""
+    """The line numbers in a numbered text (`cat -n`, `nl -ba`), in its order."""
     numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, _MAX_CHARACTERS))
     return [line for line in numbers if line]
 
 
 class FileWindow(NamedTuple):
-    """A window of a file below `[File: …]`: the numbers of its lines, in order, and whether it shows an edit."""
+    """A window of a file, below `[File: …]`: its line numbers in order, and whether it shows an edit."""
 
     path: str
     lines: list[int]
@@ -94,7 +94,7 @@ class FileWindow(NamedTuple):
 
 
 def windows_in(output: str) -> Iterator[FileWindow]:
-    """The windows that an output shows; marks of cursors and of what lies around them end none."""
+    """The windows that an output shows; marks of cursors and of omitted lines are part of a window."""
     for heading in _WINDOW.finditer(output):
         rows = map(_SHOWN.match, output[heading.end() :].split("\n"))
         lines = [line for row in takewhile(bool, rows) if row and (line := line_of(row[1])) is not None]
@@ -103,7 +103,7 @@ def windows_in(output: str) -> Iterator[FileWindow]:
 
 @lru_cache(maxsize=1)
 def hunks_in(output: str) -> list[FileSpan]:
-    """The lines of files that diffs show, numbered as after the change; removed lines are left out."""
+    """The lines of files that diffs show, numbered as after the change, without removed lines."""
     lines, path, number = list[tuple[str, int | None]](), "", 0
     for row in output[:_MAX_CHARACTERS].split("\n"):
         if match := _HUNK.match(row):
@@ -120,7 +120,7 @@ def hunks_in(output: str) -> list[FileSpan]:
 
 
 class Failures:
-    """What an output says that failed: the rows that say so of files, and the commands that are missing."""
+    """The failures that an output reports: the `rows` about files, and the commands that are `missing`."""
 
     def __init__(self, output: str) -> None:
         words = [word for word in _FAILURES if word in output]
@@ -130,6 +130,6 @@ class Failures:
         self.missing = {match["name"] or match["zsh"] for row in rows if (match := _NO_COMMAND.search(row))}
 
     def refuse(self, path: str) -> bool:
-        """Whether a row names a path."""
+        """Whether one of the rows names a path."""
         name = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w/-])") if self.rows else None
         return name is not None and any(name.search(row) for row in self.rows)

@@ -1,4 +1,4 @@
-"""Which tools a script calls that an agent had run: `tools.name({…})`, with what can be told of their arguments."""
+"""The tool calls in a script that an agent ran, `tools.name({…})`, and those of their arguments that can be known."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,7 +14,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 
 
 def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
-    """A script's calls `tools.name({…})`, at most 1,000, and what each is given: None where only the run could tell."""
+    """A script's calls `tools.name({…})`, at most 1,000, with their arguments: None if only known when it runs."""
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     with suppress(RecursionError):
         return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))

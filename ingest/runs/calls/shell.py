@@ -1,19 +1,19 @@
-"""What a shell command line showed of files: one walk from the line to its views.
+"""The parts of files that a shell command line showed: from the line to its spans.
 
 | command | what it shows |
 |---|---|
 | `cat`, `nl`, `git show REV:f` | the whole file; with `-n`, `-ba` the lines that are numbered |
 | `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines, also of what is piped into it |
-| `tail -n N`, `head -c`, `sed s/…/` | the file, of lines that cannot be told |
+| `tail -n N`, `head -c`, `sed s/…/` | the file, with unknown lines |
 | piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
-| `grep`, `rg`, `git grep`, also piped into | the lines that the output lists, files whose rows have no number |
+| `grep`, `rg`, `git grep`, also piped into | the lines that the output lists; just the file if rows have no numbers |
 | `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
-| `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with files that only the shell knew |
+| `xargs COMMAND`, `find -exec COMMAND` | the same as COMMAND on files that only the shell knew |
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
-What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
-`||` runs only what follows a command that showed nothing. Files and folders that only the shell knew (`$f`, `*.py`),
-other commands that print files (`bat`), scripts that open some, and PowerShell are counted as not understood.
+Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
+a command runs only if the one before showed nothing. Counted as not understood: files and folders that only the shell
+knew (`$f`, `*.py`), other commands that print files (`bat`), scripts that open some, and PowerShell.
 """
 
 import posixpath
@@ -42,7 +42,7 @@ _POWERSHELL = re.compile(
     r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])"
 )
 _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
-"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
+"""PowerShell's aliases of its commands; outside Windows they mean something else, or nothing."""
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
@@ -51,11 +51,11 @@ _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 def parse_shell_call(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> ParsedCall:
-    """What a line, or the words of one command, showed of files, in its order, and where it left the terminal.
+    """The spans that a line, or the words of one command, showed, in order, and the terminal's folder after it.
 
-    A line without an output counts as having printed all. A single command that failed shows nothing, unless the output
-    says which of its files could not be read; of several, nothing is shown by what follows the one that must have
-    failed. `folder` is what relative paths are joined to; `UNKNOWN` where only the shell knew it.
+    Without a recorded output, a line counts as having printed everything. A single command that failed shows nothing,
+    unless the output names the files that could not be read; among several, those after the one that must have failed
+    show nothing. `folder` is the base of relative paths; `UNKNOWN` if only the shell knew it.
     """
     is_line, in_windows = isinstance(command, str), re.match(r"[A-Za-z]:[\\/]|\\\\", folder) is not None
     source = command if isinstance(command, str) else "\n".join(command)
@@ -76,7 +76,7 @@ def parse_shell_call(
 
 
 class _Walk:
-    """A command line as far as it was gone through: what it showed, and the folder of each subshell."""
+    """The state of reading a command line: what it has shown so far, and the folder of each subshell."""
 
     def __init__(self, output: str | None, folder: str, *, failed: bool) -> None:
         self.output, self.failed, self.failures = output, failed, Failures(output or "")
@@ -87,7 +87,7 @@ class _Walk:
         self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
-        """The folder that a subshell is in, or was in before; where it was before the line is not said."""
+        """The folder that a subshell is in, or was in `before`, which at the start of the line is unknown."""
         while scope not in self.folders:
             scope = scope[:-1]
         return self.folders[scope][before]
@@ -107,7 +107,7 @@ class _Walk:
             showed = len(self.views) > before and not pipeline.commands[0].hides_errors
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
-        """The place of the first that did not run after one of a chain of `&&`: what reads files says when it fails."""
+        """The number of pipelines that ran: none after the failed one of an `&&` chain; readers report failures."""
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES
@@ -130,7 +130,7 @@ class _Walk:
             return
         pipeline = commands.unrolled(pipeline)
         spans = self._shown_by(pipeline)
-        # A file that is printed whole, without a word, is an empty one; anything else that printed nothing showed none.
+        # A whole file printed without any output is empty; anything else that printed nothing showed nothing.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
         is_empty = is_whole and len(pipeline.commands) == 1 and not (self.failed or first.hides_errors)
         if first.name in self.failures.missing or not (self.has_printed or is_empty):
@@ -183,11 +183,11 @@ class _Walk:
                 return []
             rows = (row for row in self.output.split("\n") if row not in self.failures.rows)
             self.listed[key] = listed_spans("\n".join(rows), only, numbers=search.has_numbers, lists=False)
-        # A file whose rows have no number is shown by a search that ended well.
+        # A file whose rows have no numbers is shown only by a search that succeeded.
         is_numbered = search.is_numbered or (self.failed and self.is_alone)
         spans = [span for span in self.listed[key] if span.start is not None or not is_numbered]
         if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
-            # Whose lines the output lists cannot be told where it does not name them.
+            # Rows that name no file cannot be assigned to one of several commands.
             printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)
             return [span for span in printed_spans if span.path == only] or [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
@@ -208,7 +208,7 @@ class _Walk:
             piped = commands.parse_reading(command.words)
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
             if isinstance(piped, FileSearch) and piped.is_numbered and first_line is not None:
-                # `grep -n` numbers from the first line on that is piped into it.
+                # `grep -n` counts from the first line of its input.
                 hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
                 ahead = first_line - 1
                 if hits:
@@ -216,7 +216,7 @@ class _Walk:
             if command.name in commands.FILTERS:
                 continue
             if not isinstance(piped, PrintedRange) or (len(spans) > 1 and piped.windows != commands.ALL_LINES):
-                # It shows some of them, no one can tell which.
+                # It prints some of their lines, but which is unknown.
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
                 spans = [shown for span in spans for shown in piped.of(span)]

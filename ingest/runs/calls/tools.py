@@ -1,4 +1,4 @@
-"""Calls of an agent's tools, each known by its name whichever agent made it, and what they showed of files."""
+"""Calls of agents' tools, recognised by the tool's name whichever agent made them, and the spans that they showed."""
 
 import re
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _EDITORS = (
     "str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor", "text_editor",
     "developer__text_editor",
 )  # fmt: skip
-"""They read when their `command` is `view`."""
+"""Tools that read a file if their `command` is `view`."""
 _SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep", "rg")
 _SHELLS = (
     "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
@@ -23,10 +23,10 @@ _SHELLS = (
     "terminal_run_command", "developer__shell", "powershell",
 )  # fmt: skip
 SHOW_NOTHING = (
-    # What changes files is in the patch.
+    # Changes of files are in the patch.
     "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
     "apply_patch", "applypatch",
-    # Listings name files and show nothing of them.
+    # Listings name files but show nothing in them.
     "glob", "ls", "list", "list_dir", "list_directory", "list_files", "find_files", "file_search",
     "bashoutput", "killshell", "killbash", "write_stdin", "kill_shell", "taskoutput", "taskstop", "task", "agent",
     "taskcreate", "taskupdate", "tasklist", "taskget", "todowrite", "todoread", "task_tracker", "update_plan",
@@ -61,14 +61,14 @@ _NEVER_RUN = re.compile(
     r"\s*(?:<tool_use_error>|The user doesn't want to |Permission to use |Tool permission request failed|"
     r"exec command rejected|aborted by user)"
 )
-"""What stands in place of the output of a shell's call that was denied or cancelled as a whole."""
+"""The beginning of the text that replaces the output of a shell call that was denied or cancelled as a whole."""
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
 _SAVED = re.compile(
     r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?P<about>(?s:.*?)\n)Preview \(first [^)\n]*\):\n"
 )
-"""What stands before the beginning of an output that an agent was not shown, but told where it is."""
+"""The text before the preview of an output that was too large to show; it gives the file with the whole output."""
 _SAVED_ENDS = re.compile(r"(?:\n\.\.\.)?\s*</persisted-output>\s*\Z")
 
 
@@ -76,12 +76,12 @@ _SAVED_ENDS = re.compile(r"(?:\n\.\.\.)?\s*</persisted-output>\s*\Z")
 class ToolCall:
     """One call of a tool.
 
-    `output` is what the agent was shown, None where that is not recorded: then it counts as showing what was asked for.
-    `folder` is what relative paths start from: empty where that is not said, `UNKNOWN` where only the shell knew, None
-    where the call before it left the terminal. `lines` are the first and last that it says it shows, None for the
-    file's last. `turn` is which of the models' answers asked for it, from 1; 0 where that is not told. `is_answered`:
-    it has a result, in a record that has those of the others. `parsed` is what it showed, where one agent alone has
-    the tool; `call_id` what the record calls it, maybe again.
+    `output` is what the agent was shown; None if that is not recorded, so that the call counts as showing what it asked
+    for. `folder` is the base of relative paths: empty if not recorded, `UNKNOWN` if only the shell knew it, None for
+    the folder in which the call before it left the terminal. `lines` are the first and last line that it reports to
+    show, with None for the file's last. `turn` is the model's answer that made the call, from 1; 0 if unknown.
+    `is_answered` is False if it has no result but other calls in the record do. `parsed` is what it showed, if only one
+    agent has the tool; `call_id` is its id in the record, which may be repeated.
     """
 
     name: str
@@ -97,24 +97,24 @@ class ToolCall:
 
     @property
     def tool(self) -> str:
-        """The name as tools are known by it, whatever case and hyphens an agent writes."""
+        """The tool's name in lower case and with `_` for `-`, as tools are recognised by it."""
         return self.name.lower().replace("-", "_")
 
     @property
     def is_shell(self) -> bool:
-        """Whether it runs commands of a shell."""
+        """Whether the tool runs shell commands."""
         return self.tool in _SHELLS
 
     @property
     def command(self) -> str | list[str]:
-        """The command line that a shell's tool was given, or the words of one."""
+        """The command line that a shell tool was given, or the words of one command."""
         given = (self.arguments.get(key) for key in _COMMANDS)
         command = next((value for value in given if isinstance(value, str | list)), "")
         return command if isinstance(command, str) else [str_at(word) for word in command]
 
     @property
     def typed(self) -> str:
-        """The same as one text."""
+        """The command as one text."""
         return self.command if isinstance(self.command, str) else " ".join(self.command)
 
     def __str__(self) -> str:
@@ -123,10 +123,10 @@ class ToolCall:
 
 
 def parse_call(call: ToolCall) -> ParsedCall:
-    """What a call showed of files.
+    """The spans that a call showed.
 
-    A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file; a search
-    the lines that its output lists, and files without lines. All else shows nothing; an unknown tool is told.
+    A reading tool shows the lines that its output numbers, else those requested, else the whole file; a search the
+    lines that its output lists, and files without lines. Others show nothing; an unknown tool is added to `unread`.
     """
     folder = call.folder or ""
     if saved := _SAVED.match(call.output or ""):
@@ -167,19 +167,19 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     start, end = _asked(call.arguments)
     given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
     numbers = [line for line in given if line is not None]
-    # Numbers with a gap are the file's own.
+    # Numbers with gaps are part of the file's own text.
     is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
     if output is not None and lines:
         asked_end, (start, end) = end, lines
-        # An editor numbers one line more than the file, or the range, has.
+        # An editor numbers one line more than the file, or the requested range, has.
         if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
 
 
 def _first_lines(views: Views, n: int) -> Views:
-    """What the first lines of an output show, where all of it would show some views."""
+    """The parts of `views` that the first `n` lines of an output show, if all of it would show `views`."""
     shown = list[FileSpan]()
     for view in views:
         if view.start is not None and n > 0:
@@ -193,7 +193,7 @@ def _first_lines(views: Views, n: int) -> Views:
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
-    """The first and last number of the lines that an agent's tool numbers, as far as they follow one another."""
+    """The first and last of the consecutive line numbers that `mark` finds in a text; None if it finds none."""
     lines = [line_of(number[1]) or 0 for number in mark.finditer(text)]
     n = sum(1 for _ in takewhile(lambda pair: pair[1] == lines[0] + pair[0], enumerate(lines)))
     return (lines[0], lines[n - 1]) if lines else None

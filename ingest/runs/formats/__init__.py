@@ -1,1 +1,1 @@
-"""One file per format that runs made elsewhere come in; each declares an `Importer` and is found by that."""
+"""One file per format of runs made elsewhere; each declares an `Importer`, by which it is found."""

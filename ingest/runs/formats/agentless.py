@@ -1,8 +1,8 @@
 """Agentless' locations: its `loc_….jsonl`, or the `<instance>_traj.json` that ContextBench's runs make of a whole run.
 
-A location is a text of lines such as `function: A.b`, `class: A`, `variable: c`, `line: 12`, `line: 12 (why)`,
-`lines: 3-9`, from 1. From version 1.5 on locations are objects by file, one or several samples of them; before, they
-are lists beside `found_files`, in its order and often shorter.
+A location is a text of lines such as `function: A.b`, `class: A`, `variable: c`, `line: 12`, `line: 12 (why)`, `lines:
+3-9`, counted from 1. From version 1.5 on, locations are objects by file, in one or several samples; before, they are
+lists in the order of `found_files`, and often shorter than it.
 """
 
 import posixpath
@@ -20,7 +20,7 @@ _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _FILES = ("3_final_combined_files", "2_embedding_selected_files")
 _ELEMENTS, _SAMPLES, _PATCH = "4_related_elements", "5_sampled_edit_locs_and_patches", "6_final_selected_patch"
 _OF_RUN = (*_FILES, _ELEMENTS, _SAMPLES)
-_REQUESTS = ("file_traj", "related_loc_traj", "edit_loc_traj")  # what the provider said of each
+_REQUESTS = ("file_traj", "related_loc_traj", "edit_loc_traj")  # the provider's response to each request
 _LINES = re.compile(r"lines?\s*:\s*([0-9]+)(?:\s*-\s*([0-9]+))?(?:\s*\(.*)?")
 _PUBLISHED = re.compile(r"line\s*:\s*([0-9]+)|lines\s*:\s*([0-9]+)\s*-\s*([0-9]+)")
 _PATCHES = ("all_preds.jsonl", "all_preds_filtered.jsonl")
@@ -28,12 +28,12 @@ _STAGES = (
     "file_level_irrelevant", "retrievel_embedding", "retrieval_embedding", "file_level", "file_level_combined",
     "related_elements", "edit_location_individual", "location_merged", "edit_location_samples", "location",
 )  # fmt: skip
-"""The folders of a whole run: each holds all that those before it do, `edit_location_samples` every sample in one."""
+"""The folders of a whole run: each contains the results of those before it, `edit_location_samples` all samples."""
 _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
 
 
 def _companions(path: str) -> Sequence[str]:
-    """The patches beside locations, `…_repair.jsonl` of `…_loc.jsonl` and `all_preds.jsonl`, and the stages before."""
+    """Patches for locations (`…_repair.jsonl` for `…_loc.jsonl`, `all_preds.jsonl`), and folders of earlier stages."""
     folder, name = posixpath.split(path)
     own = re.sub(r"loc(?:s|ations?)?(?=[_.-]|$)", "repair", name)
     folders = dict.fromkeys((folder, posixpath.dirname(folder)))
@@ -45,13 +45,13 @@ def _companions(path: str) -> Sequence[str]:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object: all of it is one step, and the final context as well.
+    """One trajectory per object: everything in it is one step, and the final context as well.
 
-    Of several samples of edit locations a `_traj.json` counts for the first that names lines, and only by its lines;
-    those of a `loc_….jsonl` are joined, as the published converter does.
+    If a `_traj.json` has several samples of edit locations, only the lines of the first one that names lines count; the
+    samples of a `loc_….jsonl` are joined, as by the published converter.
     """
     patches, lost = dict[str, str](), list[str]()
-    # Of the files of patches beside, the first that has one counts.
+    # The first of the files of patches that has a patch for an item counts.
     for other in (file.all[path] for path in _companions(file.path) if path in file.all):
         try:
             for _, row in other.objects():
@@ -102,7 +102,7 @@ def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
 
 
 def _by_file(value: object, files: Sequence[str]) -> object:
-    """Locations as objects by file: lists as Agentless had them before 1.5 stand beside the files that it found."""
+    """Locations as objects by file; before Agentless 1.5 they were lists in the order of the files found."""
     entries = list_at(value)
     if not entries or any(isinstance(entry, dict) for entry in entries):
         return value

@@ -1,4 +1,4 @@
-"""Answers of programs: JSON Lines of lists of results, a line per item, as `ingest run --search` reads them too."""
+"""Answers of search programs: JSON Lines, a list of results per item; `ingest run --search` reads them too."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from ingest.sources.input_file import InputFile
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
-_Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line behind the last, score
+_Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line after the last, score
 
 
 class ParsedAnswer(NamedTuple):
-    """An answer's results, in order; or why there are none, as the program says it; or what is wrong with it."""
+    """An answer's results, in order; or the program's `error` for having none; or the `problem` with the answer."""
 
     rows: Sequence[_Row] = ()
     error: str | None = None
@@ -25,7 +25,7 @@ class ParsedAnswer(NamedTuple):
 
 
 def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
-    """An answer's results, by score where they have one; what they say of the lake's files is not looked at."""
+    """An answer's results, by score if they have any; whether their files and lines exist is not checked."""
     if isinstance(error := answer.get("error"), str):
         return ParsedAnswer(error=error or "the program gives no reason")
     results = answer.get("results")
@@ -62,7 +62,7 @@ def _row(result: object) -> _Row | str:
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """A row per result; of an item without any, one that says so."""
+    """One row per result; an item without results has one row without a path."""
     seen: dict[str, int] = {}
     for lines in input_file.lines():
         rows: list[tuple[object, ...]] = []

@@ -1,9 +1,9 @@
 """ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
 
-The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves a tool's name and arguments
-to each agent, so which of them read files is told by the tools' names (`calls/tools`); it has no field for the task or
-for a patch. A trial's folder is called after the first 32 characters of its task, with seven more; the whole name is
-`task_name` of the `result.json` in it.
+The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves tool names and arguments to
+each agent, so tools that read files are recognised by name (`calls/tools`); it has no field for the task or for a
+patch. A trial's folder is named after the first 32 characters of its task, plus seven more; the whole name is
+`task_name` in the `result.json` there.
 """
 
 import posixpath
@@ -26,7 +26,7 @@ _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _NAMES = ("trajectory_id", "session_id")
 _ERRORS = ("is_error", "tool_result_is_error")
-_WRITTEN_AT_ONCE = 1.0  # A whole trajectory that took fewer seconds has the times at which another format was converted
+_WRITTEN_AT_ONCE = 1.0  # A trajectory of fewer seconds has the timestamps of its conversion from another format
 _HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
 _PROMPT = re.compile(
     rf"(?:\([\w.-]{{1,64}}\) )?(?:{_HOST}:(?P<folder>[/~][^\n#$]{{0,400}}?)|\[{_HOST} [^\]\n]{{1,400}}\]) ?[#$] ?"
@@ -37,18 +37,18 @@ _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
     "copilot-cli": lambda call, text, *, failed: copilot_cli.with_result(
         call, {"success": not failed, "result": {"content": text}}),
 }  # fmt: skip
-"""What agents' own tools write is known by their own formats."""
+"""Agents whose own tools write outputs that are read as in their own formats."""
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """Objects whose `schema_version` is one of ATIF; a part of a trajectory in a file of its own is none by itself."""
+    """Whether objects have a `schema_version` of ATIF; False for a file with only a part of a trajectory."""
     if b"ATIF" not in head or _PART.match(name):
         return False
     return any(re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) for row in objects_in(head))
 
 
 def companions(path: str) -> Sequence[str]:
-    """The patch beside a trajectory, which records none, the trial's result, and what is continued in other files."""
+    """The patch of a trajectory, which records none, the trial's result, and the files in which it continues."""
     folder, name = posixpath.split(path)
     stem = posixpath.join(folder, name.partition(".")[0])
     parts = (f"{stem}.{part.format(n)}.json" for n in range(1, _MAX_PARTS + 1) for part in _PARTS)
@@ -56,10 +56,10 @@ def companions(path: str) -> Sequence[str]:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object, with what a subagent did, and what continues in another file, where the record names it.
+    """One trajectory per object, with its subagents and its continuations in other files that the record names.
 
-    In a record without any results each call counts as having shown what it was asked for. One result for several calls
-    is the screen of a terminal they were typed into.
+    In a record without any results, each call counts as having shown what it asked for. One result for several calls is
+    the screen of the terminal that they were typed into.
     """
     for position, row in file.objects():
         extra = object_at(row, "extra")
@@ -78,7 +78,7 @@ class _Record:
     def __init__(self, session: Session, row: JsonRecord) -> None:
         self.session, self.row, self.n_turns = session, row, 0
         self.agent = str_at(row, "agent", "name")
-        self.starts_anew = self.agent == "mini-swe-agent"  # each of its commands has a shell, and a `cd` of its own
+        self.starts_anew = self.agent == "mini-swe-agent"  # each of its commands has its own shell; no `cd` lasts
         results = [result for step in objects_at(row, "steps") for result in _results(step)]
         self.has_results = bool(results)
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
@@ -88,7 +88,7 @@ class _Record:
         yield _usage(self.session)
 
     def events_of(self, row: JsonRecord) -> Iterator[Event]:
-        """What the steps of a trajectory tell, and those of the file that it is continued in."""
+        """The events in a trajectory's steps, and in the file that continues it."""
         self.session.parts.append([row])
         for step in objects_at(row, "steps"):
             message = content_of({"content": step.get("message")})
@@ -121,7 +121,7 @@ class _Record:
         pairs = paired([str_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         given = [(str_at(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
         tools = [ToolCall(*call, turn=self.n_turns) for call in given]
-        # Calls that have the same result were typed into one terminal, which shows them all.
+        # Calls with the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
             is_answered = bool(own or not self.has_results)
@@ -147,21 +147,21 @@ class _Record:
                 continue
             output, folder = next(screens)
             yield Note("root", folder)
-            # One that was refused gave nothing.
+            # A command that was refused has no output.
             refused = ("", True) if self.has_codes and output is not None else None
             output, has_failed = returned(output or "") or refused or (output, failed)
             stays = "" if self.starts_anew else folder or None
             call = replace(tool, output=output, failed=has_failed, folder=stays)
             is_run = "keystrokes" not in call.arguments or call.typed.endswith("\n") or (output or "").strip()
-            # Keys without the one that ends a line are no command yet.
+            # Keys without a line end are not yet a command.
             yield call if is_run else replace(call, parsed=ParsedCall())
 
 
 def _usage(session: Session) -> AgentUsage:
-    # A file that continues a trajectory is a part, and so is each of its trajectories.
+    # Rows of a continuing file are in `parts` twice: as a file, and each as a trajectory.
     rows = list({id(row): row for part in session.parts for row in part}.values())
     sums, trial = [object_at(row, "final_metrics") for row in rows], session.file.result_of_trial()
-    # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
+    # The sums of a continuation, or of a trajectory with its subagents, include what came before.
     dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
     totals = filter(None, map(TokenCounts.of, sums))
     largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
@@ -185,7 +185,7 @@ def _results(step: JsonRecord) -> list[JsonRecord]:
 
 
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:
-    """What a screen shows of each command, None where its prompt is out of sight, all without any; where each ran."""
+    """Each command's output on a screen (None: prompt not visible; all: no prompts), and the folder it ran in."""
     prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
     if not prompts:
         return [(screen, "") for _ in commands]
@@ -204,10 +204,10 @@ def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, 
 
 
 def _after(text: str, command: str) -> str | None:
-    """What follows a command in a text that begins with it, however its lines are broken; None where it does not."""
+    """The text after a command that `text` begins with, whatever its line breaks; None if it does not."""
     text = re.sub(r"\n> ?", "\n", text) if "\n" in command.strip() else text
     typed = r"\s*".join(map(re.escape, "".join(command.split())))
-    # `cat a.p` is not the command where `cat a.py` stands.
+    # `cat a.p` must not match `cat a.py`.
     match = re.match(rf"\s*{typed}(?!\S)", text) if typed else None
     return text[match.end() :] if match else None
 

@@ -1,10 +1,10 @@
 """Claude Code's records: a session's JSON Lines, or what `claude -p` prints as JSON.
 
-Read after sessions of versions 1.0.56 to 2.1.138 and the tools' reference (code.claude.com/docs/en/tools-reference):
-`Read` takes `file_path`, `offset` (a line, from 1) and `limit`, and numbers what it gives; `Grep` lists files unless
-`output_mode` is `content`; `Glob` lists files; `Bash` takes `command`. What a subagent does is recorded among the
+Based on sessions of versions 1.0.56 to 2.1.138 and the tools' reference (code.claude.com/docs/en/tools-reference):
+`Read` takes `file_path`, `offset` (a line, from 1) and `limit`, and numbers its output; `Grep` lists files unless
+`output_mode` is `content`; `Glob` lists files; `Bash` takes `command`. A subagent's work is recorded among the
 session's rows (`isSidechain`, from version 2.1 on as `agent_progress`), and in a file of its own:
-`<session>/subagents/agent-<id>.jsonl`, before version 2.1 `agent-<id>.jsonl` beside the session.
+`<session>/subagents/agent-<id>.jsonl`, before version 2.1 `agent-<id>.jsonl` next to the session.
 """
 
 import re
@@ -19,17 +19,17 @@ from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, mo
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
-"""Attachments that show something of files without a call of the agent's; they are no steps."""
-_FAILED = re.compile(r"\AExit code [0-9]+(?:\n|\Z)")  # the first row of what a command printed that failed
+"""Attachments that show parts of files without a call by the agent; they are not steps."""
+_FAILED = re.compile(r"\AExit code [0-9]+(?:\n|\Z)")  # the first row of a failed command's output
 _NOTES = re.compile(
     r"(?:\A|\n\n)\[(?:(?:stdout|stderr)\]\n|(?:exit_code|interrupted|is_image|metadata)\] |error\] tool reported)"
 )
-"""What Harbor writes below an output: the same again, and what else the session tells of it."""
+"""What Harbor appends to an output: the output again, and other data of the session about it."""
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
 def _is_event(row: JsonRecord) -> bool:
-    # Other agents print sessions that begin alike (Cursor CLI), or record them so with other messages (Qwen Code).
+    # Cursor CLI prints sessions that begin alike, and Qwen Code records some, with other messages.
     if row.get("type") == "system":
         return row.get("subtype") == "init" and {"session_id", "tools"} <= row.keys()
     is_message = row.get("type") in ("user", "assistant") and "content" in object_at(row, "message")
@@ -37,7 +37,7 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 class _Record:
-    """A session with its subagents: those it names, the answers that were counted, in the order of their first rows."""
+    """A session: files of its `subagents` by id, ids `recorded` in its rows, and its answers' `turns` in order."""
 
     def __init__(self, session: Session) -> None:
         self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
@@ -53,7 +53,7 @@ class _Record:
         yield _usage([_unwrapped(event) for part in self.session.parts for event in part])
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
-        """What some rows tell, with what the subagents did that their calls began."""
+        """The events in some rows, with those of the subagents that their calls started."""
         events = [*map(_unwrapped, events)]
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
@@ -90,10 +90,10 @@ class _Record:
         begun: list[TrajectoryFile | None] = []
         if call.tool in ("task", "agent"):
             match = re.search(r"\bagentId: ([A-Za-z0-9_-]+)", text)
-            # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
+            # Before version 2.1 the id was in the row itself, as it still is in all rows of a subagent.
             of_row = "" if event.get("isSidechain") is True else str_at(event, "agentId")
             name = str_at(beside, "agentId") or of_row or (match[1] if match else "")
-            # The file of the subagent: by the id that its result says, else by the task it was given.
+            # The subagent's file: by the id in the result, else by the task that it was given.
             task = str_at(call.arguments, "prompt")
             by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
             by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
@@ -107,7 +107,7 @@ class _Record:
 
 
 def _unwrapped(event: JsonRecord) -> JsonRecord:
-    """A row; where it tells of a subagent's progress, the subagent's message in it."""
+    """The row or, if it reports a subagent's progress, the subagent's message in it."""
     progress, message = object_at(event, "data"), object_at(event, "data", "message")
     if progress.get("type") != "agent_progress" or not message:
         return event
@@ -115,14 +115,14 @@ def _unwrapped(event: JsonRecord) -> JsonRecord:
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
-    """A call with its output, without what Harbor writes below it, and whether it failed."""
+    """A call with its output, without what Harbor appends to it, and whether it failed."""
     notes, failed = _NOTES.search(output), failed or output.endswith("[error] tool reported failure")
     text = output[: notes.start()] if notes else output
     return replace(call, output=_FAILED.sub("", text) if failed else text, failed=failed)
 
 
 def _is_own(event: JsonRecord) -> bool:
-    """Whether it is the session's and no subagent's, as a session, or what was printed of one, tells that."""
+    """Whether a row, recorded or printed, belongs to the session itself and not to a subagent."""
     return event.get("isSidechain") is not True and not event.get("parent_tool_use_id")
 
 
@@ -137,7 +137,7 @@ def _task_of(file: TrajectoryFile) -> str:
 
 
 def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
-    """As a result tells it, else of every answer: an answer has a row for each of its parts, the last with most."""
+    """The usage in the result, else summed over answers, each with the row of most tokens (it has one per part)."""
     answers: dict[str, JsonRecord] = {}
     for event in events:
         if (key := _answer_key(event, len(answers))) is not None:
@@ -160,7 +160,7 @@ def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
 
 
 def _answer_key(event: JsonRecord, n_before: int) -> str | None:
-    """What an answer of a model goes by, of which the row is a part; None for a row of none."""
+    """The key of the model's answer that a row is part of; None if it is part of none."""
     message = object_at(event, "message")
     if count_at(message, "usage", "output_tokens") is None or str_at(message, "model") == SYNTHETIC:
         return None
@@ -171,7 +171,7 @@ CLAUDE_CODE = session_importer(
     "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
     marks=(b'"type"',), holders=("events", "response", "session", "messages"), is_event=_is_event,
     events_of=lambda session: iter(_Record(session)),
-    # A subagent's own file beside its session; one in a folder `subagents` is read where its session is not there.
+    # A subagent's file next to its session; one in a folder `subagents` is read only if its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), f"{patch_path(path).removesuffix('.patch')}/"],
     example='{"type": "assistant", "sessionId": "…", "cwd": "/testbed", "message": {"content": []}}',

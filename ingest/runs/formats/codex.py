@@ -1,10 +1,10 @@
 """Codex's records: a rollout's JSON Lines, or what `codex exec --json` prints.
 
-Read after rollouts of September 2025 to version 0.144. A row is `timestamp`, `type`, `payload`; in September 2025 it
-was the item itself, after a first row without a type. A shell call's `command` is a list of words (`shell`), or a text
-(`shell_command`, `exec_command`), its `workdir` the folder. From version 0.14x on, `exec` runs a script that calls the
-tools. An output is a text with a head that tells an exit code, a list of texts, or more of what an earlier call left
-running. What `codex exec --json` prints is built from its description (github.com/openai/codex, pull request 4177).
+Based on rollouts of September 2025 to version 0.144. A row is `timestamp`, `type`, `payload`; in September 2025 it was
+the item itself, after a first row without a type. A shell call's `command` is a list of words (`shell`) or a text
+(`shell_command`, `exec_command`), its `workdir` the folder. From version 0.14x on, `exec` runs a script that calls
+tools. An output is a text whose head gives an exit code, a list of texts, or more output of what an earlier call left
+running. `codex exec --json` is read as its description says (github.com/openai/codex, pull request 4177).
 """
 
 import ast
@@ -22,7 +22,7 @@ from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, o
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
-_CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that go on with what an earlier call started
+_CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that continue what an earlier call started
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|completed)")
 _NO_FILES = (
@@ -38,7 +38,7 @@ _HEAD = re.compile(
     r"|Process running with session ID|Script (?:completed|failed|terminated|running with cell ID))\b.*\n)+)"
     r"(?P<output>Output:(?:\n|\Z)(?:Total output lines: [0-9]+\n+)?)?"
 )
-_CUT = ("Command: ", "Chunk ID: ", "Script ")  # what a head begins with that is one without its `Output:` as well
+_CUT = ("Command: ", "Chunk ID: ", "Script ")  # beginnings that mark a head even if its `Output:` is missing
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script (failed)", re.MULTILINE)
 _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID) (\S+)$", re.MULTILINE)
 _FAILED = re.compile(
@@ -50,7 +50,7 @@ _OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), s
 
 
 class _Output(NamedTuple):
-    """What a call gave: its texts after the head, None where it is cut off; `running` is the session that goes on."""
+    """A call's output: its texts after the head, None if cut off; `running` is the session it left running."""
 
     texts: tuple[str, ...] | None
     failed: bool = False
@@ -74,10 +74,10 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:
-    """What a rollout tells; `n_told` counts the answers of all rollouts of a session, one told after its calls."""
+    """The events of a rollout; `n_told` counts all answers of a session, each of which is recorded after its calls."""
     items = [_item(event) for event in events]
     outputs, totals, is_rooted = _outputs(items), set[TokenCounts](), bool(folder)
-    # Newer versions tell a subagent's id beside the calls alone.
+    # Newer versions give a subagent's id only in rows next to the calls.
     payloads = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
     threads = ((row, thread) for row in payloads if (thread := str_at(row, "agent_thread_id")))
     begun = {str_at(row, "event_id") or str_at(row, "id"): thread for row, thread in threads}
@@ -89,7 +89,7 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
         moved = str_at(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
         moved = str_at(event, "workdir") if "sandbox" in event else moved
         if kind == "message" and not (is_own or is_rooted) and (match := _FOLDER.search(content)):
-            # In September 2025 no row but the first message said it.
+            # In September 2025 only the first message gave the folder.
             moved = (match[1] or match[2]).strip()
         if moved:
             folder, is_rooted = moved, True
@@ -116,7 +116,7 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
 
 
 def _subagents(session: Session, output: str, n_told: list[int], folder: str) -> Iterator[Event]:
-    """What the subagents did that a call began: it gives their ids, with which the names of their files end."""
+    """The events of the subagents that a call started; its output has their ids, in which their files' names end."""
     names = dict.fromkeys(re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output))
     if not names and '"task_name"' in output:
         yield Note("unread", "subagent whose file is not there")
@@ -135,13 +135,13 @@ def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts |
 
 
 def _totals(rows: Sequence[JsonRecord]) -> Mapping[TokenCounts, TokenCounts | None]:
-    """What a rollout tells was used until then, each once, and what the answer before took."""
+    """Each distinct total of tokens used so far in a rollout, newest first, with those of the latest answer."""
     counts = ((_total(event), _total(event, "last_token_usage")) for event in rows)
     return {total: last for total, last in reversed([*counts]) if total is not None}
 
 
 def _spent(rows: Sequence[JsonRecord], totals: Mapping[TokenCounts, TokenCounts | None]) -> TokenCounts | None:
-    # A subagent that was given what had been said counts on from what that took.
+    # A subagent that began with an earlier conversation includes that in its totals.
     first = object_at(next(iter(rows), {}), "payload")
     if "forked_from_id" in first and "subagent" in object_at(first, "source"):
         return sum(filter(None, totals.values()), TokenCounts())
@@ -177,7 +177,7 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
 
 
 def _outputs(items: Sequence[JsonRecord]) -> dict[str, _Output]:
-    """What every call gave, by its id, with what later calls gave of a process that it left running."""
+    """Each call's output by call id, with what later calls returned of a process that it left running."""
     outputs, started_by, owners = dict[str, _Output](), dict[str, str](), dict[str, str]()
     for item in items:
         call_id, kind = str_at(item, "call_id"), item.get("type")
@@ -219,10 +219,10 @@ def _output(output: object) -> _Output:
 
 
 def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
-    """The calls that a call in Harbor's record is, several where it ran a script, each with its output."""
+    """The calls in a call of Harbor's record, several if it ran a script, each with its output."""
     result = _output(output)
     if output.startswith("[{'") and len(output) < 1_000_000:
-        # Harbor writes a list of texts as Python does.
+        # Harbor writes a list of texts as a Python literal.
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             result = _output(ast.literal_eval(output))
     for each in _calls("function_call", {"name": call.name, "arguments": call.arguments}, result):
@@ -233,7 +233,7 @@ CODEX = session_importer(
     "codex", "Codex rollouts", "A rollout's .jsonl, or what codex exec --json printed",
     marks=(b'"type"', b'"record_type"'), holders=("events", "rollout", "session"), is_event=_is_event,
     events_of=_events_of,
-    # What a subagent's own rollout records is part of another session and no trajectory by itself.
+    # A subagent's rollout is part of another session and not a trajectory by itself.
     is_part=lambda row, _: "subagent" in object_at(row, "payload", "source"),
     example='{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/testbed"}}',
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""What ContextBench's evaluator takes (an object per instance, its steps and final context), and Prometheus' logs.
+"""The input of ContextBench's evaluator (one object per instance, its steps and final context), and Prometheus' logs.
 
-No log has been seen. Their reader is built from what ContextBench's published converter
-(contextbench/agents/prometheus/extract.py) reads of them, `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT
----` blocks with `File:` and `Line number range: a - b`, lines from 1.
+No log has been seen. Their reader follows ContextBench's published converter
+(contextbench/agents/prometheus/extract.py), which reads `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT ---`
+blocks with `File:` and `Line number range: a - b`, lines from 1.
 """
 
 import re
@@ -19,14 +19,14 @@ _LINES = re.compile(r"Line\s*number\s*range\s*:\s*([0-9]+)\s*-\s*([0-9]+)$", re.
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """Objects, or a list of them, with one of the keys that only this format has."""
-    # Without a backslash before it: a key, not a text of one.
+    """Whether a file is an object, or a list of objects, with a key that only this format has."""
+    # No backslash before it: a key, not a part of a text.
     keys = [key for key in _KEYS if key in head] if _STARTS.match(head) else []
     return any(re.search(rb'(?<!\\)"%s"\s*:' % key, head) for key in keys)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object; within a step files come first, then spans, then symbols, in the order they are given."""
+    """One trajectory per object; within a step, files come first, then spans, then symbols, each in the given order."""
     for position, row in file.objects():
         notes: list[str] = []
         data, patch = object_at(row, "traj_data") or row, row.get("model_patch")
@@ -56,7 +56,7 @@ def _views(value: object, keys: Sequence[str], where: str, notes: list[str]) -> 
 
 
 def _entries(value: object) -> Sequence[object]:
-    """The entries of a list, none of null; in place of anything else one that is neither a text nor an object."""
+    """The entries of a list, none for null; for anything else, one that is neither a text nor an object."""
     return value if isinstance(value, list) else [] if value is None else [(value,)]
 
 
@@ -66,13 +66,13 @@ def _by_file(value: object) -> Iterator[tuple[str, object]]:
 
 
 def recognise_log(head: bytes, name: str) -> bool:
-    """A text, no JSON, that begins a block of context; or a `.log` of Prometheus, whose first block may come late."""
+    """Whether a file is not JSON and has a block of context, or is a Prometheus `.log`, whose first may come late."""
     is_log = name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head) is not None
     return (is_log or re.search(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---", head) is not None) and not objects_in(head)
 
 
 def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a log: its steps are blocks of context, its end the last aggregated one, or all steps."""
+    """The one trajectory of a log: its steps are blocks, its final context the last aggregated one, or all steps."""
     blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
     patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):

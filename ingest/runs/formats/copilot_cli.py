@@ -1,10 +1,10 @@
 """Copilot CLI's records: a session's `events.jsonl`, or what `--output-format json` printed.
 
-Read after a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call is begun by
-`tool.execution_start` and ended by `tool.execution_complete`; those of subagents stand among the others, with a
-`parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than a file has that ends in a line's end,
-and lists a folder without numbers; in September 2026 it numbers nothing, and of a long file says where to go on. What a
-shell printed ends in a row that tells its exit code.
+Based on a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call begins with
+`tool.execution_start` and ends with `tool.execution_complete`; those of subagents are among the others and have a
+`parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than the file has if it ends in a line end,
+and lists a folder without numbers; in September 2026 it numbers nothing, and tells where to continue in a long file.
+The output of a shell ends in a row with its exit code.
 """
 
 import re
@@ -63,7 +63,7 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 
 def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
-    """A call with what the tool's result tells: its output, whether it failed, the lines that a view shows."""
+    """A call with its tool's result: the output, whether it failed, and the lines that a `view` shows."""
     keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
     output = next((text for key in keys if (text := str_at(result, *key))), "")
     code = _CODE.search(output) if call.is_shell else None
@@ -76,7 +76,7 @@ def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
 
 
 def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] | None:
-    """The lines of a file that a view shows; None for a folder, and a file that is too large to be shown."""
+    """The lines of a file that a view shows; None for a folder, and for a file that is too large to be shown."""
     start, end = (*map(line_of, list_at(call.arguments, "view_range")), None, None)[:2]
     goes_on = _GOES_ON.search(output)
     cut = line_of(goes_on[1]) if goes_on else None
@@ -87,7 +87,7 @@ def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] 
         if text.startswith("File too large ") or not (kind == "file" if kind else "." in name.lstrip(".")):
             return None
         lines, numbers = (start or 1, (start or 1) + text.rstrip("\n").count("\n")), []
-    # What is too long is cut in its middle, or at its end.
+    # A long output is cut in the middle, or at the end.
     last = lines[1] if cut or (numbers and numbers[-1] != str(lines[1])) else None
     return lines[0], last if end is None or end < lines[0] else min(lines[1], end)
 

@@ -1,11 +1,11 @@
 """Gemini CLI's records: a session's file (`chats/session-….json`), or what `--output-format stream-json` prints.
 
-Read after a session of March 2026, a stream of January 2026 and the tools' reference
+Based on a session of March 2026, a stream of January 2026 and the tools' reference
 (github.com/google-gemini/gemini-cli, docs/tools): `read_file` takes `offset` (lines before the first, from 0) and
-`limit`, or `start_line` and `end_line`, and says which lines it shows where these are not all; `read_many_files` puts
-each file's name before it; `search_file_content` lists lines of files named from the folder that was searched. A stream
-leaves out what a reading tool gave. Newer sessions are JSON Lines, a message written again where it has changed; the
-session of a subagent is `<session's id>/<subagent's id>.jsonl` beside them, and the call that began it has that id.
+`limit`, or `start_line` and `end_line`, and reports which lines it shows unless it shows all; `read_many_files` puts
+each file's name before it; `search_file_content` lists lines of files, with paths relative to the searched folder. A
+stream omits the output of reading tools. Newer sessions are JSON Lines, and a changed message is written again; a
+subagent's session is `<session id>/<subagent id>.jsonl` next to them, and the call that started it has that id.
 """
 
 import re
@@ -57,10 +57,10 @@ def _messages(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
 
 
 def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCounts]) -> Iterator[Event]:
-    """What a file tells, with what the subagents did that its calls began; to `used` go the tokens of each answer."""
+    """The events in a file, with those of its subagents; the tokens of each answer are added to `used`."""
     results = {str_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
     calls = [call for message in _every_message(rows) for call in objects_at(message, "toolCalls")]
-    # What a call gave counts as it was written first: later it is taken away, to save context.
+    # The first version of a call's result counts: later it is removed, to save context.
     gave = {str_at(call, "id"): call for call in reversed(calls) if call.get("result")}
     pieces = list[str]()
     for message in _messages(rows):
@@ -68,7 +68,7 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
         if kind == "gemini" and "tokens" in message:
             used.append(_tokens(object_at(message, "tokens"), ""))
         is_answer = kind == "message" and message.get("role") == "assistant"
-        # A stream gives an answer in pieces.
+        # A stream contains an answer in pieces.
         if not (is_answer and message.get("delta") is True):
             yield Note("answer", "".join(pieces))
             pieces.clear()
@@ -88,7 +88,7 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
             output, failed, is_answered = _recorded(gave.get(call_id, row))
             if agent:
                 yield replace(call, parsed=ParsedCall())
-                # Its file is called after it, and lies in a folder beside the session's.
+                # The subagent's file is named after its id, in a folder next to the session.
                 path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
                 yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows, used))
             else:
@@ -97,9 +97,9 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
 
 
 def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
-    """What a call gave, whether it failed, and whether it has a result at all."""
+    """A call's output, whether it failed, and whether it has a result at all."""
     every = objects_at(call, "result")
-    # In newer sessions the results of calls that were made at once may stand with each of them.
+    # In newer sessions, each of several simultaneous calls may have the results of all.
     own = [part for part in every if str_at(part, "functionResponse", "id") == str_at(call, "id")]
     parts = own or every
     responses = [object_at(part, "functionResponse", "response") for part in parts]
@@ -110,17 +110,17 @@ def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
-    """A call with its output, as the agent's tools write them, and whether it failed."""
+    """A call with its output, read as Gemini CLI's tools write it, and whether it failed."""
     call = replace(call, output=output, failed=failed)
     if call.tool == "read_file":
-        # The lines that it says it shows, else those it was asked for.
+        # The lines that the output reports, else those requested.
         if shown := _SHOWN.match(call.output or ""):
             return replace(call, lines=(line_of(shown[1]) or 1, line_of(shown[2])))
         numbers = {key: line_of(value) for key, value in call.arguments.items()}
         start, limit = numbers.get("start_line") or (numbers.get("offset") or 0) + 1, numbers.get("limit")
         return replace(call, lines=(start, numbers.get("end_line") or (None if limit is None else start + limit - 1)))
     if call.tool == "read_many_files":
-        # Files are named before their text, or in the summary of a stream; else those asked for by name.
+        # The files named before their text or in a stream's summary, else those requested by name.
         paths = [heading[1] or heading[2] for heading in _FILE.finditer(call.output or "")]
         given = (path for key in ("paths", "include") for path in map(str, list_at(call.arguments, key)))
         paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
@@ -137,7 +137,7 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
 
 
 def _searched(call: ToolCall) -> ParsedCall:
-    """What a search listed: its files are named from the folder that was searched."""
+    """The result of a search, whose paths are relative to the searched folder."""
     base = (str_at(call.arguments, "dir_path") or str_at(call.arguments, "path")).rstrip("/")
     parsed = parse_call(replace(call, arguments={}))
 
@@ -150,7 +150,7 @@ def _searched(call: ToolCall) -> ParsedCall:
 
 def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
     prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
-    # Thoughts are in the total alone.
+    # Thoughts are counted in the total only.
     return TokenCounts.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
 
 

@@ -1,9 +1,9 @@
 """mini-swe-agent's trajectories, of versions 1 and 2 (github.com/SWE-agent/mini-swe-agent, src/minisweagent/models).
 
-Version 1 has one block of bash in every answer, and refuses an answer with none or several; version 2 has tool calls
-as well, each with a message of its own that names it. Trajectories that ContextBench made have their agents say what
-they look at; they are read as its published converter reads them. Of any other the commands are read with what they
-printed, and beside that as the published converter reads them.
+In version 1, every answer has one block of bash; answers with none or several are refused. Version 2 also has tool
+calls, each with a message of its own that names it. In trajectories made by ContextBench, agents state what they look
+at; they are read like the published converter does. In all others, the commands are read with their output, and the
+published converter's reading is given in addition.
 """
 
 import re
@@ -25,7 +25,7 @@ _NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$
 _FIRST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:info|messages|instance_id)"\s*:')
 _COMMAND = re.compile(r"```bash\s*\r?\n(.*?)\r?\n```", re.DOTALL)
 _ENVIRONMENT = ("info", "config", "environment")
-_SUBMITS = "COMPLETE_TASK"  # A command that holds it ends the work: what it prints is the answer, which nobody reads
+_SUBMITS = "COMPLETE_TASK"  # A command that contains it ends the work: it prints the answer, which nobody reads
 _BLOCK = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"<returncode>\s*(-?[0-9]+)\s*</returncode>")
 _OUTPUT = re.compile(r"<output(?:_head)?>\n?(.*?)(?:</output>|</output_tail>|\Z)", re.DOTALL)
@@ -33,7 +33,7 @@ _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
     "swift",
 )  # fmt: skip
-"""What the name of a source file ends in."""
+"""The extensions of source files."""
 _CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
 _NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*\Z", re.DOTALL)
 _PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
@@ -41,7 +41,7 @@ _READERS = (
     re.compile(r"sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p['\"]?\s+(?P<file>[^\s&|>;<]+)"),
     re.compile(r"\bhead\s+-n\s+(?P<end>[0-9]+)\s+(?P<file>[^\s&|>]+)"),
     re.compile(r"\bcat\s+(?P<file>[^\s&|>]+)"),
-    # `\bgrep\s+.*?\s+FILE`, tried where a `grep` may fit that those before it in its line do not.
+    # `\bgrep\s+.*?\s+FILE`, tried only at a `grep` that may match although those before it in its line do not.
     re.compile(
         r"(?:^(?>[^\n]*?\bgrep(?=\s))|\bgrep(?=\s*\n))\s+[^\n]*?\s+"
         rf"(?P<file>[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b)",
@@ -51,7 +51,7 @@ _READERS = (
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """An object that names mini-swe-agent near its beginning, or begins as one in a file that is called so."""
+    """Whether an object names mini-swe-agent near its start, or starts like a trajectory in a file named as one."""
     is_named = _NAME.search(name) is not None and _FIRST.match(head) is not None
     return is_named or (_OBJECT.match(head) is not None and _FORMAT.search(head) is not None)
 
@@ -59,11 +59,11 @@ def recognise(head: bytes, name: str) -> bool:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
-    Where the agent was asked for what it looks at, steps are the `<explore_context>` blocks of all messages, or without
-    any what the assistant's commands show of files by themselves. Where it was not asked, they are what its commands
-    printed of files; each starts in the same folder. The final context is the last `<PATCH_CONTEXT>` of the assistant;
-    where it was not asked and says none, the union of the steps. The published converter reads commands alone, and
-    takes the last context of any message: the template in the request where there is no answer.
+    If the agent was asked to state what it looks at, the steps are the `<explore_context>` blocks of all messages or,
+    without any, what the assistant's commands show of files, judged by the commands alone. If not, the steps are what
+    its commands printed of files; each starts in the same folder. The final context is the assistant's last
+    `<PATCH_CONTEXT>`; if it was not asked and gives none, the union of the steps. The published converter reads
+    commands alone, and takes the last context in any message: the template in the request if there is no answer.
     """
     document = file.json()
     item, listed = str_at(document, "instance_id") or file.item_of_trial(), object_at(document).get("messages")
@@ -72,7 +72,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
     contents = list(zip(messages, texts, strict=True))
     own, prompts = ([text for each, text in contents if each.get("role") == role] for role in ("assistant", "user"))
-    # What the repository's folder below `/home` is called, the container's image says, else the item.
+    # The repository's folder below `/home` is named in the container's image, else in the item.
     image = re.search(r"_m_([\w.-]+)", str_at(document, *_ENVIRONMENT, "image"))
     match = image or re.match(r"[^/]+?__(.+?)-[0-9]+", item or file.path.rpartition("/")[2])
     inside = partial(in_repository, folder=match[1] if match else "")
@@ -80,7 +80,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     for message, text in contents:
         n_turns += _is_answer(message)
         n_calls += len(_actions_of(message)) if _is_answer(message) else 0
-        # A block that names what lies outside the repository alone is none, one that names nothing an empty one.
+        # A block that names only files outside the repository is dropped; one that names nothing is an empty step.
         blocks = map(spans_named, re.findall(r"<explore_context>(.*?)</explore_context>", text, re.DOTALL))
         steps += [views for spans in blocks if (views := renamed(spans, inside)) or not spans]
         shown_at += [(n_turns, n_calls)] * (len(steps) - len(shown_at))
@@ -88,7 +88,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
     shown = filter(None, (renamed(views_of_command(command), inside) for command in commands))
     published = Trajectory(tuple(steps or shown), any_final)
-    # The submission is the file's, or that of the message that ends the work.
+    # The submission is in the file's `info` or in the message that ends the work.
     ends = (object_at(document, "info"), *(object_at(message, "extra") for message in messages[-1:]))
     patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)
     usage, calls, first = _usage(document, messages), list(calls_of(messages)), tuple(prompts[:1])
@@ -116,7 +116,7 @@ def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
 
 
 def returned(text: str) -> tuple[str, bool] | None:
-    """What a command gave and whether it failed, as a message tells it; None for one that tells of no command."""
+    """A command's output and whether it failed, as reported by a message; None if it reports no command."""
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
         return str_at(result, "output"), line_of(result["returncode"]) != 0
@@ -127,7 +127,7 @@ def returned(text: str) -> tuple[str, bool] | None:
 
 
 def calls_of(messages: Sequence[JsonRecord]) -> Iterator[ToolCall]:
-    """The commands of all answers, each with what it gave; one that was refused, or has no message, gave nothing."""
+    """The commands of all answers with their outputs; one that was refused, or has no message, has an empty output."""
     turns: list[tuple[list[tuple[str, str]], list[JsonRecord]]] = []
     for message in messages:
         if _is_answer(message):
@@ -167,15 +167,15 @@ def _result_text(message: JsonRecord) -> str:
 
 
 def views_of_command(command: str) -> list[FileSpan]:
-    """The source files that a command shows, with the lines it names; none of one that changes files as well."""
+    """The source files that a command shows, with the lines it names; none if it changes files as well."""
     if any(change in command for change in _CHANGES):
         return []
     views: list[FileSpan] = []
-    # What a run of blanks is as long as makes no difference, and time.
+    # The length of a run of white space makes no difference but costs time.
     for part in re.split(r"&&|\|\||;", re.sub(r"(\s)\1{3,}", r"\1\1\1", command)):
-        # The first that a part fits is what it does.
+        # The first pattern that matches a part counts.
         printed = [match.groupdict() for reader in _READERS if (match := reader.search(part))]
-        # `nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`.
+        # `nl -ba FILE | sed -n '1,9p'`: the file is the last word before the pipe, if not the only one after `nl`.
         for left, right in reversed([*pairwise(part.split("|"))]):
             if (lines := _PRINTED.match(right)) and (numbered := _NUMBERED.search(left)):
                 printed.insert(0, {**lines.groupdict(), "file": numbered["file"]})

@@ -1,10 +1,10 @@
 """OpenCode's records: what `opencode export` wrote, or what `opencode run --format json` printed.
 
-Read after an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). A
+Based on an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). A
 message is `info` and `parts`; a part of type `tool` has the tool's name and a `state`: status, input, output, metadata.
-`read` numbers the lines it gives, `12: text`, before version 1.2 `00012| text`, and lists a folder without numbers;
-`grep` lists `Line 12: text` below each file. Rows of `run` hold one part each. A task of another agent is a session of
-its own, which an export does not hold.
+`read` numbers the lines in its output, `12: text`, before version 1.2 `00012| text`, and lists a folder without
+numbers; `grep` lists `Line 12: text` below each file. Rows of `run` hold one part each. A task of another agent is a
+session of its own, which an export does not contain.
 """
 
 import re
@@ -31,10 +31,10 @@ def _events_of(session: Session) -> Iterator[Event]:
     for event in events:
         info, kind = object_at(event, "info"), str_at(event, "part", "type")
         folder = str_at(info, "path", "cwd") or folder
-        # Outside a repository the root is that of the disk.
+        # Outside a repository the root is `/`.
         yield Note("root", str_at(info, "path", "root").rstrip("/") or folder)
         is_answer = info.get("role") == "assistant"
-        # A message is an answer; rows of `run` tell the end of one.
+        # In an export a message is an answer; in `run`, a row marks the end of an answer.
         n_ended += is_answer or kind == "step-finish"
         for part in objects_at(event, "parts") or [object_at(event, "part")]:
             if part.get("type") == "text":
@@ -44,7 +44,7 @@ def _events_of(session: Session) -> Iterator[Event]:
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is not there")
-    # Of every message of the assistant, or of every step that `run` printed the end of.
+    # Usage of every message of the assistant, or of every step whose end `run` printed.
     answers = [info for event in events if str_at(info := object_at(event, "info"), "role") == "assistant"]
     steps = [part for event in events if str_at(part := object_at(event, "part"), "type") == "step-finish"]
     spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
@@ -66,7 +66,7 @@ def _call(part: JsonRecord) -> ToolCall:
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
-    """A call with its output, as the agent's tools write them, and whether it failed."""
+    """A call with its output, read as OpenCode's tools write it, and whether it failed."""
     lines = numbered_from(output, _NUMBER) if call.tool == "read" else None
     if call.tool == "grep":
         output = _LINE.sub(r"\1:", re.sub(r"^(\S.*):$", r"File: \1", output, flags=re.MULTILINE))

@@ -1,11 +1,11 @@
 """OpenHands' records: `output.jsonl` of its evaluations and of its resolver, and the events of one conversation.
 
-Read after outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An
+Based on outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An
 evaluation's row has `instance_id`, `history` and its patch in `test_result.git_patch`; a resolver's has `issue`, and
-its patch in `git_patch`. An event is an action with `args`, or without them in 2024, and its observation names it as
-`cause`, or follows it; before that the two were a pair (pull request 4360). In the SDK it is an `ActionEvent`, with its
-result in an `ObservationEvent` of the same `tool_call_id`. A `read` has `start` and `end` from 0, -1 for the file's
-end, or a `view_range` from 1; what it gives is numbered, and cut off where it is long.
+its patch in `git_patch`. An event is an action with `args`, in 2024 without; its observation names it as `cause`, or
+follows it; before that, the two were a pair (pull request 4360). In the SDK it is an `ActionEvent`, with its result in
+an `ObservationEvent` of the same `tool_call_id`. A `read` has `start` and `end` from 0, -1 for the file's end, or a
+`view_range` from 1; its output is numbered, and cut off if it is long.
 """
 
 import re
@@ -23,9 +23,9 @@ from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
-"""One of them stands in every file of these: most files of other formats are told by it without being parsed."""
+"""Every file of this format contains one of them, so that most files of other formats need not be parsed."""
 _TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
-"""Which tool an action is."""
+"""The tool of each action."""
 _NO_FILES = (
     "message", "system", "think", "finish", "reject", "recall", "browse", "browse_interactive", "null", "delegate",
     "change_agent_state", "condensation", "condensation_request", "task_tracking", "pause", "resume", "stop",
@@ -35,7 +35,7 @@ _NO_FILES = (
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _CALL_KEYS = ("tool_call_id", "action_id")
 _ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
-_SUCCESS = (None, 0, -1)  # exit codes; -1 is that of a command that was still running
+_SUCCESS = (None, 0, -1)  # exit codes; -1 means that the command was still running
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
 _FUNCTIONS = re.compile(
     r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"
@@ -49,7 +49,7 @@ _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """Objects of an instance or issue with a history or patch where OpenHands has them, or events of a conversation."""
+    """Whether objects are instances or issues with OpenHands' history or patch, or events of a conversation."""
     for row in objects_in(head) if any(mark in head for mark in _MARKS) else ():
         holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
         if _is_event(row) or (holds_work and _item(row) and not {"traj_data", "pred_steps"} & row.keys()):
@@ -58,15 +58,15 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def companions(path: str) -> Sequence[str]:
-    """The patch beside events, which record none, and the files of the other events beside the first."""
+    """The patch of events, which record none, and the folder with the other events if `path` is the first one."""
     first = _ONE_EVENT.fullmatch(path)
     return [patch_path(path), *filter(None, [first and first["folder"]])]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One for every object of an instance or issue, or the one whose events are the file's rows.
+    """One trajectory per object of an instance or issue, or one trajectory whose events are the file's rows.
 
-    The published converter's reading, of an evaluation's actions, whatever came of them, is given beside it.
+    For an evaluation, `published` is the published converter's reading of the actions, whatever came of them.
     """
     others: list[tuple[str, JsonRecord]] = []
     for position, row in file.objects():
@@ -74,13 +74,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             yield _of_row(file, row, position)
         else:
             others.append((position, row))
-    # Beside calls and their answers stand changes of the agent's state and what else its application tells.
+    # Rows are also changes of the agent's state, and other reports of its application.
     events = [row for _, row in others]
     if not any(map(_is_event, events)):
         yield from (_of_row(file, row, position) for position, row in others)
         return
     if (first := _ONE_EVENT.fullmatch(file.path)) is not None:
-        # A conversation that has a file for each event.
+        # A conversation with one file per event.
         name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
         events = [row for path in sorted(file.all) if name.fullmatch(path) for row in file.all[path].rows()]
     file.fail_if_damaged()
@@ -108,14 +108,14 @@ def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
     if not isinstance(history := row.get("history"), list):
         failed = "; ".join(filter(None, ("it has no list of events", str_at(row, "error")[:200])))
         return Trajectory((), None, _item(row), patch, position, failed=failed)
-    # The older history has an action and its observation as a pair.
+    # An older history has each action and its observation as a pair.
     events = [object_at(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
     session = Session(file, _item(row), patch, position)
     return session.trajectory([*_events_of(events), _usage(row, events)]).beside(published_context(events))
 
 
 def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
-    # What follows an action is its observation, where it does not name its cause.
+    # An observation that names no cause belongs to the action before it.
     pairs = pairwise(events)
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
     by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
@@ -124,7 +124,7 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
-        # What a model answered is a call, or a message, a thought, the end.
+        # A model's answer is a call, a message, a thought, or the end.
         is_answer = event.get("source") == "agent" and action not in ("", "system")
         if is_sdk or action in _TOOLS or is_answer:
             answer = str_at(event, "tool_call_metadata", "model_response", "id") or str_at(event, "llm_response_id")
@@ -137,7 +137,7 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
             result = by_cause.get(_key(event.get("id")), following.get(id(event)))
             call, left_in = _call(event, result), _folder(object_at(result, "extras"), str_at(result, "content"))
         else:
-            # What a message tells: the first is the task.
+            # A message; the first one is the task.
             arguments, message = object_at(event, "args") or event, content_of(event.get("llm_message"))
             text = str_at(arguments, "content") if action == "message" else message
             if event.get("source") == "user":
@@ -148,7 +148,7 @@ def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
         if is_first and re.search(r"\b(?:cd|pushd)\s", str_at(call.arguments, "command")) is None:
-            # Where the first command ran is taken for the repository, unless it went there itself.
+            # The first command's folder is taken for the repository, unless the command changed folders itself.
             yield Note("root", left_in)
         is_first = False
         call = replace(call, folder=folder or None, turn=turn)
@@ -185,7 +185,7 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
     failed = str_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
     output = None if result is None else _PROMPT.sub("", str_at(result, "content"))
     if action == "read":
-        # In lines from 0, -1 for the file's end; the whole file without.
+        # Lines from 0, -1 for the file's end; the whole file if none are given.
         start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
         lines = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
         view_range = list_at(arguments, "view_range") or lines
@@ -205,7 +205,7 @@ def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
-    """What a cell of OpenHands' notebook showed of files: windows, or the lines of hits, by functions of its own."""
+    """The spans that a notebook cell showed by OpenHands' own functions: windows of files, or the lines of hits."""
     functions = list(_FUNCTIONS.finditer(str_at(call.arguments, "code")))
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
@@ -222,20 +222,20 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
 
 
 def published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
-    """A step for each `read` or `run` that names a file, in the end all their lines; None where there is no action."""
+    """A step per `read` or `run` that names a file, and finally all their lines; None if there is no action."""
     actions, steps = [event for event in events if isinstance(event.get("args"), dict)], list[Views]()
     for event in actions:
         views: list[FileSpan] = []
         if event.get("action") == "run":
             views = views_of_command(str_at(event, "args", "command"))
         elif event.get("action") == "read":
-            # Without a `view_range` it names the file alone.
+            # Without a `view_range`, just the file is named.
             start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
             lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
         unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
         steps.append(renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./")))
-    # Lines of one file that overlap or touch are one, and every file without lines stands once.
+    # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
     every_view = [view for step in steps for view in step]
     joined = list(dict.fromkeys(view for view in every_view if view.start is None))
     located = (view for view in every_view if view.start is not None)

@@ -1,4 +1,4 @@
-"""Rankings as TREC runs, tables of tab-separated columns under a header (BEIR's too), scores as JSON, and Parquet."""
+"""Rankings as TREC runs, tab-separated tables with a header (BEIR's too), scores as JSON, and Parquet."""
 
 import json
 import re
@@ -26,7 +26,7 @@ COLUMN_NAMES: Mapping[str, str] = {
     "corpus-id": "document", "path": "path", "line_start": "line_start", "line_end": "line_end", "rank": "rank",
     "score": "score", "query_sha256": "query_sha256",
 }  # fmt: skip
-"""A column's name in a header → what it is."""
+"""The name of a column in a header → its meaning."""
 _NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
@@ -38,7 +38,7 @@ _SCORES_HINT = "Scores as JSON are {query: {document: score}}."
 
 
 def recognise_trec(head: bytes, name: str) -> bool:
-    """A first line of six columns, the fourth a whole number and the fifth a number."""
+    """Whether the first line has six columns, the fourth a whole number and the fifth a number."""
     columns = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].split()
     with suppress(ValueError):
         return len(columns) >= 6 and columns[-3].isdigit() and float(columns[-2]) is not None
@@ -46,7 +46,7 @@ def recognise_trec(head: bytes, name: str) -> bool:
 
 
 def read_trec(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """Item, document, rank and score of every line; the second and the last column say nothing of the ranking."""
+    """Item, document, rank and score of every line; the second and the last column are ignored."""
     for lines in input_file.lines():
         group = pl.col("text").str.extract_groups(_TREC_ROW).struct.field
         rows = lines.with_columns(
@@ -58,7 +58,7 @@ def read_trec(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def _unescaped(column: pl.Expr) -> pl.Expr:
-    """Spaces, which would end a column, are written `%20`, and so `%` is `%25`: as `report export` writes them."""
+    """The text with `%20` as a space, which would end a column, and `%25` as `%`: as `report export` writes them."""
     return column.str.replace_all("%20", " ", literal=True).str.replace_all("%25", "%", literal=True)
 
 
@@ -67,13 +67,13 @@ def _names_in(text: str) -> list[str]:
 
 
 def recognise_table(head: bytes, name: str) -> bool:
-    """A first line of tab-separated names, an item's and a document's or path's among them."""
+    """Whether the first line has tab-separated names that include an item's and a document's or path's."""
     columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.decode(errors="replace"))}
     return "item_id" in columns and bool({"document", "path"} & columns)
 
 
 def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows below the header, by the columns it names; a number that is blank is null."""
+    """The rows below the header, with the columns it names; an empty number is null."""
     columns: list[str] = []
     for rows in input_file.lines():
         if not columns:
@@ -93,7 +93,7 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def recognise_scores(head: bytes, name: str) -> bool:
-    """One object whose first value is an object of numbers; rows of it, or a text beside it, are a record of events."""
+    """Whether the first value of a single object is an object of numbers; other rows or texts mean recorded events."""
     if _FIRST_SCORE.match(head) is None:
         return False
     objects = objects_in(head)
@@ -101,11 +101,11 @@ def recognise_scores(head: bytes, name: str) -> bool:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """An object's pairs in the file's order, a name that stands twice twice."""
+    """The pairs of an object in file order; a name that occurs twice has two pairs."""
 
 
 def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """A row per score, query by query; a name that stands twice in a list stands in two rows."""
+    """One row per score, query by query; a name that occurs twice in a list has two rows."""
     document = json_document(input_file, partial(json.loads, object_pairs_hook=_Pairs), _SCORES_HINT)
     if not isinstance(document, _Pairs):
         raise input_file.wrong(what="it is no object", hint=_SCORES_HINT)
@@ -134,13 +134,13 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """The rows, some at a time, of the table `hits` those of the part `ranking`."""
+    """The rows in batches; of the table `hits`, only those of the part `ranking`."""
     if not input_file.head.startswith(b"PAR1"):
         raise input_file.wrong(what="this is no Parquet file")
     position, runs = 0, set[str]()
     try:
         with TemporaryFile() as whole, input_file.opened() as stream:
-            # Unpacked whole: it is read from any place.
+            # Unpacked as a whole, as Parquet is not read from start to end.
             shutil.copyfileobj(stream, whole)
             for frame in read_batches(whole, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
                 rows = _rows(input_file, frame.with_row_index("position", position + 1))

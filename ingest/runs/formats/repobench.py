@@ -1,4 +1,4 @@
-"""What the scripts of RepoBench-R (a list of candidates per row) and of RepoCoder (a completion per line) write."""
+"""The output files of RepoBench-R's scripts (a list of candidates per row) and RepoCoder's (a completion per line)."""
 
 import ast
 import json
@@ -18,7 +18,7 @@ _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _COLUMNS = ("position", "item_id", "gold", "rank", "of")
 _SUBSETS = {"first": "cff", "random": "cfr"}
-_OFFICIAL = "3"  # the lines of code that the task's query has
+_OFFICIAL = "3"  # the number of lines of code in the task's query
 _GOLD = "ground_truth"
 _EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
 _HINT = f"Such a file is: {_EXAMPLE}"
@@ -27,7 +27,7 @@ _ROW_COLUMNS = ("position", "repo", "path", "line", "context_start", "target_tex
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """A row per candidate, in the order of each list."""
+    """One row per candidate, in the order of each list."""
     if (match := _NAMED.search(input_file.name)) is None:
         hint = "Call it as the published scripts do: python_first.json, java_random.json (or python_cff.json, …)."
         raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
@@ -41,7 +41,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         rows: list[tuple[object, ...]] = []
         for number, entry in enumerate(entries):
             item_id = f"{subset}/test/{level}/{number}"
-            # Of lists for several lengths of query that for the task's; where there is one for another alone, that one.
+            # Of lists for several lengths of query, the task's counts; a single list counts whatever its length.
             lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
             if not lists or (_OFFICIAL not in lists and len(lists) > 1):
                 has = f"it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
@@ -56,7 +56,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def read_repocoder(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """Where each row's hole is, and the first of its choices."""
+    """The location of each row's hole, and the first of its choices."""
     for lines in input_file.lines():
         yield framed(input_file, [_row(input_file, *line) for line in lines.iter_rows()], _ROW_COLUMNS)
 

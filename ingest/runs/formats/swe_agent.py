@@ -1,4 +1,4 @@
-"""SWE-agent's `.traj` and the `.checkpoints.jsonl` that ContextBench's runs of it keep beside it."""
+"""SWE-agent's `.traj`, and the `.checkpoints.jsonl` that ContextBench's runs of it write next to it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _CHANGES = ("edit", "insert", "create")
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """A `.traj`'s object that begins with its trajectory, or rows of actions and observations by their name."""
+    """Whether a `.traj` begins with its trajectory, or a file named as checkpoints has actions and observations."""
     if _TRAJ_STARTS.match(head):
         return re.search(rb'(?<!\\)"trajectory"\s*:\s*\[', head) is not None
     is_named = _ROWS_NAME.search(name) is not None and re.match(rb"(?:\xef\xbb\xbf)?\s*\{", head) is not None
@@ -39,10 +39,10 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a file; which item it is of, its name says.
+    """The one trajectory of a file, whose name gives the item.
 
-    The final context is the last row that has a `patch_context`, or `info.patch_context`, else the last step. The
-    published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
+    The final context is in the last row with a `patch_context`, or in `info.patch_context`, else it is the last step.
+    The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
     """
     traj, notes = object(), list[str]()
     if _TRAJ_STARTS.match(file.head()):
@@ -61,7 +61,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             notes.append(f"the patch is lost: {path} is {error.reason}")
     patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
-    # Where the model was asked again, which answer a row is of is not told.
+    # If the model was asked again, it is not recorded which answer a row belongs to.
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     kept = list(map(inside, own.steps))
     steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
@@ -75,9 +75,9 @@ def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event
     for number, row in enumerate(rows, start=1):
         action, state = str_at(row, "action"), row.get("state")
         stated = str_at(parsed_object(state), "working_dir")
-        # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
+        # Before version 1.0 the state, a text, is that before the action; since then it is that after it.
         folder = stated if isinstance(state, str) else before
-        # The folder in which a command line began that ended in the one that is stated.
+        # The folder in which a command line began, by removing its own `cd` from the folder in which it ended.
         folder = folder or stated.removesuffix(f"/{parse_shell_call(action).folder}")
         before = stated or before
         yield Note("root", folder)
@@ -96,18 +96,18 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
-    """The call that an action is; a file that the agent created, whose windows show nothing, joins the others."""
+    """An action as a call; the path of a file that the agent creates, whose windows show nothing, joins `created`."""
     name = action.strip().partition("\n")[0].partition(" ")[0]
     call = ToolCall(name, {"command": action}, observation, folder=folder)
     if editor := _EDITOR.match(action):
         lines = [line_of(line) for line in (editor["first"], editor["last"]) if line]
-        # What stands behind a viewed path and is no range is an argument that the tool does not know.
+        # Anything but a range after a viewed path is an argument that the tool does not accept.
         is_odd = editor["command"] == "view" and not observation and action[editor.end() :].strip() != ""
         arguments = {"command": editor["command"], "path": editor["path"], **({"view_range": lines} if lines else {})}
         failed = is_odd or re.match(r"usage: |[\w.]+: error: ", observation) is not None
         return ToolCall("str_replace_editor", arguments, observation or None, failed, folder)
     if (mapped := re.match(r"\s*filemap\s+(?P<path>\S+)", action)) and re.match(r"\s*[0-9]+[ \t]", observation):
-        # The file with the bodies of its functions left out, as the editor shows a large one.
+        # The file without the bodies of its functions, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     if name not in (*_WINDOWED, *_CHANGES):
         is_own = name in (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
@@ -120,7 +120,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
-    """The window of a file that an observation shows, or the lines of hits; and its path. A refused edit shows two."""
+    """The window that an observation shows (a refused edit shows two), or the lines of hits; and the file's path."""
     if hits := _HITS.match(observation):
         path = joined_path(folder, hits["path"])
         return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
@@ -145,7 +145,7 @@ def _published(rows: Sequence[JsonRecord]) -> Trajectory:
 
 
 def _published_final(answer: str) -> Views | None:
-    # A file without lines is named alone.
+    # Every file is also listed without lines.
     files = [row.removeprefix("File:").strip() for row in map(str.strip, answer.split("\n")) if row.startswith("File:")]
     return (*inside(map(FileSpan, dict.fromkeys(files))), *inside(spans_named(answer))) or None
 
@@ -158,7 +158,7 @@ SWE_AGENT = Importer(
     name="swe-agent", title="SWE-agent trajectories", kind="trajectory", aliases=("sweagent",),
     meaning="One .traj, or .checkpoints.jsonl with it, per instance, called like the instance.",
     recognise=recognise, trajectories=trajectories,
-    # Beside checkpoints, the `.traj` has the patch.
+    # The `.traj` next to checkpoints has the patch.
     companions=lambda path: [path.removesuffix(_CHECKPOINTS) + _TRAJ] if path.endswith(_CHECKPOINTS) else (),
     example='{"trajectory": [{"action": "str_replace_editor view /testbed/a.py --view_range 1 9", "observation": …',
 )  # fmt: skip
