@@ -1,1 +1,1 @@
-"""A file's content once, its chunks, its definitions."""
+"""File contents: each stored once, with its chunks and its definitions."""

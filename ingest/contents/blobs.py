@@ -1,4 +1,4 @@
-"""Raw bytes as rows of the tables `blobs` and `files`: content once per sha256, paths beside it."""
+"""Raw bytes as rows of the tables `files` (pool and path) and `blobs` (each content once, by sha256)."""
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -13,25 +13,25 @@ from lake.tables import table
 from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
-"""Bytes that are read, decoded and measured at a time, a line counting as many as finding it takes."""
+"""The number of bytes read, decoded and measured at a time; each line counts for 64 more, which finding it takes."""
 
-_File = tuple[str, str, bytes]  # its pool, its path and its raw bytes
+_File = tuple[str, str, bytes]  # pool id, path, raw bytes
 
 
 class SharedContent(bytes):
-    """A content that many pools hold, and that is hashed once."""
+    """A content that occurs in many pools; its hash is computed once."""
 
     @cached_property
     def sha256(self) -> str:
-        """Its sha256, in hex."""
+        """The sha256, in hex."""
         return sha256_of(self)
 
 
 def pool_frames(files: Iterable[_File]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    r"""The tables `files` and `blobs` for some files, the pools' own order being the order given.
+    r"""The tables `files` and `blobs` of some files; `position` in a pool follows the given order.
 
-    Text is UTF-8 with U+FFFD for what cannot be decoded; such a blob carries the flag `not-utf8`, one with `\r\n` ends
-    `crlf`, one of no bytes `empty`, one whose last line has no end `no-final-newline`.
+    Text is UTF-8; bytes that cannot be decoded become U+FFFD. Flags of a blob: `not-utf8` if bytes were replaced,
+    `crlf` if it contains `\r\n`, `empty` without bytes, `no-final-newline` if the last line has no line end.
     """
     stored, blobs = zip(*pool_batches(files), strict=True)
     position = pl.int_range(pl.len()).over("pool_id")
@@ -39,9 +39,9 @@ def pool_frames(files: Iterable[_File]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """As :func:`pool_frames`, in batches of some `BATCH_BYTES` without positions.
+    """Like :func:`pool_frames`, in batches of about `BATCH_BYTES`, with all positions 0.
 
-    A content is in the first batch alone; in none if its sha256 is among those that were `seen`, which grows.
+    A content is in the first batch that needs it, and in none if its sha256 is in `seen`, to which new ones are added.
     """
     columns = table("files").columns
     seen = set() if seen is None else seen
@@ -62,7 +62,7 @@ def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterat
 
 
 def concat_files(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """The table `files` of pools that came in batches, in the order of the paths."""
+    """The table `files` of pools that came in batches, with positions in the order of paths."""
     position = pl.int_range(pl.len()).over("pool_id")
     return pl.concat(batches).sort("pool_id", "path").with_columns(position=position)
 
@@ -90,11 +90,11 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
 
 
 class Contents:
-    """The blobs that the lake holds, looked up once."""
+    """The blobs of a lake; the stored sha256 are read once."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._stale: list[Part] = []  # made by other code
+        self._stale: list[Part] = []  # written by another version of the code
 
     @cached_property
     def _known(self) -> set[str]:
@@ -104,7 +104,7 @@ class Contents:
         return set(self._lake.scan_parts(current, "blobs").select("sha256").collect()["sha256"])
 
     def write(self, blobs: pl.DataFrame) -> None:
-        """Store those of some contents that are new, or were made by other code."""
+        """Store the given blobs that are new or were stored by another version of the code."""
         new = blobs.filter(pl.Series([sha256 not in self._known for sha256 in blobs["sha256"]], dtype=pl.Boolean))
         if new.is_empty():
             return
@@ -115,7 +115,7 @@ class Contents:
                 self._lake.remove(stale)
             elif left.height < rows.height:
                 self._lake.write("blobs", left, part=stale.name, fingerprint=stale.fingerprint)
-        # Contents are only ever added, under a name of their own: no row of another part depends on when it was read.
+        # Contents are only added, in a part named after its contents: other parts do not depend on when it was written.
         _target(self._lake, fingerprint(new["sha256"].sort().to_list())[:16]).write(new)
         self._known.update(new["sha256"])
 

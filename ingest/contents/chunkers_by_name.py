@@ -1,4 +1,4 @@
-"""Chunkers by name: those that are declared, and those given by a command or a Python function, `NAME=COMMAND`."""
+"""Chunkers by name: declared ones, and those given as `NAME=COMMAND` (a command or a Python function)."""
 
 import importlib
 import re
@@ -22,17 +22,17 @@ from lake.store import Lake
 from lake.text import LANGUAGES
 
 CONTEXT = "~context"
-"""The end of the name of a chunker whose chunks are ranked with their context."""
+"""The suffix of a chunker's name if its chunks are ranked with their context."""
 
 _MAX_LINE = 200
 _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
 
 
 def with_context(document: Document, cut: Cut) -> Cut:
-    """The cut with a text for each chunk: the path, the file's first imports and the heads of definitions around it.
+    """The cut with a text per chunk: its path, the file's first imports, and the first lines of definitions around it.
 
-    What the chunk itself begins with or holds is not said twice. Chunks that are not ranges of lines keep their own
-    text. code-chunk puts the same before its chunks (github.com/supermemoryai/code-chunk, "contextualized text").
+    Lines that the chunk itself contains are not repeated. Chunks that are not ranges of lines keep their own text.
+    code-chunk puts the same before its chunks (github.com/supermemoryai/code-chunk, "contextualized text").
     """
     if cut.unit != "lines" or cut.failed:
         return cut
@@ -53,17 +53,17 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @cache
 def chunkers() -> dict[str, Chunker]:
-    """Every declared chunker by name, in the order of the names."""
+    """All declared chunkers by name, sorted."""
     return discover(ingest.contents.chunkers, Chunker, in_every=True)
 
 
 def default_chunkers() -> list[str]:
-    """The concrete names that run when none are asked for."""
+    """The concrete names of the chunkers that run if none is named."""
     return [name for chunker in chunkers().values() for name in chunker.defaults]
 
 
 def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
-    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for."""
+    """The chunkers for concrete names, aliases or names of sets, each once, in the order first named."""
     each = [member for name in names for member in CHUNKER_SETS.get(name, (name,))]
     wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
     return [_resolve(name) for name in wanted]
@@ -92,7 +92,7 @@ def _resolve(name: str) -> Resolved[Chunker]:
 
 
 def declared(name: str) -> Resolved[Chunker] | None:
-    """What is declared of a chunker of a concrete name, whatever it needs installed."""
+    """The declared chunker of a concrete name, whether or not its packages are installed; None if there is none."""
     with suppress(GoldspanError):
         return resolve("chunker", name.removesuffix(CONTEXT), chunkers())
     return None
@@ -100,7 +100,7 @@ def declared(name: str) -> Resolved[Chunker] | None:
 
 @cache
 def absence(chunker: Chunker) -> str:
-    """The package that a chunker lacks, or an empty string."""
+    """A message naming the package that a chunker lacks; empty if none is missing."""
     for package in (chunker.library, *chunker.also):
         try:
             _ = package and version(package)
@@ -112,7 +112,7 @@ def absence(chunker: Chunker) -> str:
 def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = ANSWER_SECONDS
 ) -> list[Resolved[Chunker]]:
-    """The chunkers that are named, and those given; without either those that run by themselves."""
+    """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
     own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
         message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
@@ -130,12 +130,12 @@ def wanted_chunkers(
 
 
 def given_before(lake: Lake) -> dict[str, str]:
-    """Name → command or function of the chunkers of a lake that were given so."""
+    """Name → command or function of the chunkers in a lake that were given as `NAME=COMMAND`."""
     return dict(lake.scan("chunkers").select("name", "command").drop_nulls().sort("name").collect().iter_rows())
 
 
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
-    """The chunker that `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
+    """The chunker for `NAME=COMMAND` or `NAME=module:function`; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
     fault = "" if what else "must be followed by = and a command"
     if not _NAME.fullmatch(name):
@@ -163,7 +163,7 @@ def _function(what: str) -> Callable[..., Cut]:
     try:
         code_digest(function)
     except (TypeError, OSError) as error:
-        # Without its source nobody could tell whether it is still the same.
+        # Changes to a function can only be noticed in its source.
         raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
     return function
 

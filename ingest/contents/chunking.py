@@ -1,4 +1,4 @@
-"""Cutting many contents at once: the answers of a chunker, checked and measured, as rows of the table `chunks`."""
+"""Cut many contents at once: a chunker's cuts are checked, measured and turned into rows of the table `chunks`."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
@@ -21,7 +21,7 @@ _NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 
 
 class Chunked(NamedTuple):
-    """Rows of `chunks`, those of nothing but whitespace with `n_nws` 0, of `rejects` and of `chunk_status`."""
+    """Rows of `chunks` (`n_nws` is 0 for chunks of only whitespace), of `rejects` and of `chunk_status`."""
 
     frame: pl.DataFrame
     rejects: pl.DataFrame
@@ -29,7 +29,7 @@ class Chunked(NamedTuple):
 
 
 def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
-    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
+    """A chunker's cut of a document, not yet checked; an exception becomes the cut's `failed`."""
     try:
         cut = chunker.declaration.chunk(document, **chunker.parameters)
         return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
@@ -39,7 +39,7 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
-    """Cuts contents, each on its own, and measures the chunks."""
+    """Cut contents, each on its own, and measure the chunks."""
     documents = [Document(text, language) for text, language in blobs.select("text", "language").iter_rows()]
     if command := chunker.declaration.command:
         cuts = cut_by_command(command, documents, blobs["sha256"].to_list())
@@ -49,9 +49,9 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
 
 def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
-    """A chunker's answers to contents, measured; where an answer is no cut of a content, that failed.
+    """The chunks of a chunker's answers, measured; a content whose answer is not a valid cut counts as failed.
 
-    Beside each answer are the offsets between the lines of its content.
+    Each answer comes with the offsets at the line boundaries of its content.
     """
     sha256 = blobs["sha256"]
     cuts, places, pairs = list[Cut](), list[Offsets](), list[Integers]()
@@ -87,7 +87,7 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
         },
         schema=table("chunks").columns,
     )
-    # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
+    # Chunks are sorted by start. Positions continue from one content to the next, so one running maximum does for all.
     start, end = (nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]).T
     covered_to = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
     status = {
@@ -129,7 +129,7 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
     try:
         pairs = np.array(cut.ranges)
     except ValueError:
-        # They are of different lengths.
+        # The ranges have different lengths.
         pairs = np.array([])
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
         raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
@@ -153,12 +153,12 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
 
 
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
-    """The cuts of files by a command.
+    """The cuts of contents by a command.
 
-    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
-    `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
-    second not included; those of an answer are of one kind, in any order. `text` beside them is what the chunk is
-    ranked by: see :class:`Cut`. Where it fails, a file has a reject.
+    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is `{"start",
+    "end"}` (lines from 1, both included) or `{"start_byte", "end_byte"}` (bytes of the UTF-8 text from 0, end
+    excluded); all chunks of an answer use the same kind, in any order. An optional `text` is what the chunk is ranked
+    by: see :class:`Cut`. If the command fails on a content, that content is rejected.
     """
     pairs = zip(ids, documents, strict=True)
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
@@ -169,7 +169,7 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
 
 
 def _read(chunks: object, document: Document) -> Cut:
-    """The ranges that an answer's chunks are, or why they are none; whether the file has them is found out later."""
+    """The cut of an answer's `chunks`, failed if they are malformed; whether they fit the file is checked later."""
     if not isinstance(chunks, list):
         return Cut([], failed="its answer has no list of chunks")
     unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
@@ -180,7 +180,7 @@ def _read(chunks: object, document: Document) -> Cut:
         if type(start) is not int or type(end) is not int:
             return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
         if unit == "lines":
-            # Where lines are split at their ends, a last empty one is behind the last end.
+            # A program that splits text at line ends counts an empty last line.
             start, end = start - 1, min(end, n_lines) if end == n_lines + 1 else end
             if start == end == n_lines:
                 continue

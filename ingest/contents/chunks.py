@@ -1,6 +1,6 @@
-"""Chunks and definitions of what the pools hold: cut what is new, and remember what cutting it gave.
+"""Chunks and definitions of all pool contents: cut the contents that are new, and store the results.
 
-A content is parsed once for all chunkers and definitions, several contents at a time where there are processes.
+Each content is parsed once for all chunkers and the definitions, in parallel if there are several processes.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,18 +27,18 @@ from lake.tables import SEARCHED, declared_rows
 from lake.text import counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
-"""Contents that are done between two writes: what a kill can cost."""
+"""The number of contents between two writes: at most so many are done again after the process is killed."""
 HELD_AT_ONCE = 500
-"""Contents whose definitions and cuts are held as objects before they are rows."""
+"""The number of contents whose definitions and cuts are held as objects before they become rows."""
 _HANDED_OUT = 50
 _SYMBOLS = ""
-"""The name of the definitions among those of chunkers."""
+"""The key of the definitions among the names of chunkers."""
 
 CRASHED = "the parser crashed"
 
 
 class Content(NamedTuple):
-    """A content to look through, and the chunkers that cut it; without an ending for definitions no one asks."""
+    """A content to process, and the chunkers that cut it; with an empty `ending`, definitions are not searched."""
 
     text: str
     ending: str
@@ -51,7 +51,7 @@ Seen = tuple[dict[str, Found], dict[str, Cut]]
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
-    """The definitions and cuts of some contents; an odd one does not cost the others theirs."""
+    """The definitions and cuts of some contents; an error in one does not affect the others."""
     seen = []
     for content in contents:
         try:
@@ -65,7 +65,7 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
 
 
 def _without_trees(content: Content) -> Seen:
-    """What is left of a content whose parser crashed: the cuts that need no syntax tree."""
+    """The result for a content that crashed the parser: only the cuts that need no syntax tree."""
     trees = [chunker.name for chunker in resolve_chunkers(content.chunkers) if chunker.declaration.grammars]
     others = tuple(name for name in content.chunkers if name not in trees)
     [(_, cuts)] = look_through([content._replace(ending="", chunkers=others)])
@@ -73,7 +73,7 @@ def _without_trees(content: Content) -> Seen:
 
 
 def parse_ahead(lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], workers: Workers) -> None:
-    """Hand the first of what :func:`cut_contents` will parse to the processes, which parse while others are read."""
+    """Start parsing the first contents that :func:`cut_contents` will need, in processes, while other data is read."""
     files = _searched(lake, benchmark)
     if files and (todo := _Todo(lake, files, chunkers, has_symbols=True)).is_parsed:
         _, blobs = next(todo.batches(HELD_AT_ONCE))
@@ -90,14 +90,14 @@ def cut_contents(
 ) -> None:
     """Cut every content of the benchmark's pools that a chunker has not cut yet.
 
-    With workers its definitions are found too, in processes: what kills its parser is in rejects and is counted.
+    With `workers`, definitions are found too, in processes; contents that crash the parser are rejected and counted.
     """
     if not (files := _searched(lake, benchmark)):
         return
     todo = _Todo(lake, files, chunkers, has_symbols=workers is not None)
     if _SYMBOLS in todo.n_of:
         declare_rules(lake, todo.made[_SYMBOLS])
-    # First, so that nothing cut by this code is ever called what other code cut.
+    # Written first, so that chunks cut by this code are never attributed to other code.
     for chunker in chunkers:
         declaration, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
         same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
@@ -119,12 +119,12 @@ def cut_contents(
             contents = blobs.filter(_todo(name))["sha256"].sort()
             if len(contents):
                 todo.made[name].with_suffix(fingerprint(contents.to_list())[:16]).write(*tables)
-        # Not held while the next are read.
+        # Freed before the next batch is read.
         del blobs, made, by_maker, frames
         if n_done < todo.n:
             say(f"{n_done:,} of {todo.n:,} files are done")
     if workers is not None and todo.n > HELD_AT_ONCE:
-        # They hold what so many contents have left in them.
+        # After so many contents, the processes hold much memory.
         workers.stop()
     if _SYMBOLS in todo.n_of:
         note_symbols(todo.made[_SYMBOLS], result)
@@ -133,7 +133,7 @@ def cut_contents(
 
 
 def _searched(lake: Lake, benchmark: str) -> list[Part]:
-    """The parts of a benchmark's files that are searched; none where they hold no rows."""
+    """The parts of a benchmark's searched files; an empty list if they contain no rows."""
     files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     return files if files and not lake.scan_parts(files, "files").head(1).collect().is_empty() else []
 
@@ -143,13 +143,14 @@ def _todo(name: str) -> pl.Expr:
 
 
 class _Todo:
-    """The contents with text that some makers, chunkers or that of the definitions, have not looked at, each read once.
+    """The contents with text that some maker still has to process, each read once.
 
-    A batch has for each maker a column of its name, behind `todo:`, that says whether it has the content to do.
+    A maker is a chunker or the search for definitions; column `todo:<maker>` of a batch says if it has the content to
+    do.
 
     Attributes:
-        n_of: Maker → the number of contents that it has to do.
-        is_parsed: Whether files of known languages are to be parsed, which is done in processes.
+        n_of: Maker → the number of contents that it has to process.
+        is_parsed: Whether files of known languages have to be parsed, which is done in processes.
     """
 
     def __init__(
@@ -177,7 +178,7 @@ class _Todo:
         self.is_parsed = _SYMBOLS in done and any(self.n_of[name] for name in parsers)
 
     def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame]]:
-        """The number of contents done with each batch, and its rows of `blobs`, in the order of sha256."""
+        """The number of contents done after each batch, and the batch's rows of `blobs`, sorted by sha256."""
         for start in range(0, self.n, at_once):
             batch = self._todo[start : start + at_once]
             stored = [self._blobs[number] for number in batch["part"].unique().sort()]
@@ -185,7 +186,7 @@ class _Todo:
             yield start + batch.height, blobs.collect().sort("sha256")
 
     def contents(self, blobs: pl.DataFrame) -> list[Content]:
-        """Those that are looked through of some rows of `blobs`."""
+        """The rows of `blobs` as contents to process."""
         ending = pl.when(_todo(_SYMBOLS)).then("ending") if _SYMBOLS in self.n_of else pl.lit(None, pl.String)
         rows = blobs.select("text", ending.alias("ending"), "language", *map(_todo, self._declared)).iter_rows()
         return [
@@ -194,7 +195,7 @@ class _Todo:
         ]
 
     def make(self, blobs: pl.DataFrame, workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
-        """The rows made of some contents, by maker: of the definitions and of the declared chunkers."""
+        """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers."""
         blobs = blobs.filter(_any(name for name in self.n_of if name == _SYMBOLS or name in self._declared))
         contents = self.contents(blobs)
         if workers is None:
@@ -224,7 +225,7 @@ def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
-    """Take away chunkers that are not declared any more, nor given nor named by an imported run; a sentence of each."""
+    """Remove chunkers that are not declared, not given by the user and in no imported run; a message for each."""
     used = {*lake.scan("runs").filter(origin="imported").select("chunker").collect()["chunker"], *given_before(lake)}
     gone = []
     for part in lake.parts("chunkers"):

@@ -1,4 +1,4 @@
-"""Definitions as nodes of a tree: how nodes of a kind are found, what they are stored as, and what they are called."""
+"""Definitions as nodes of a syntax tree: finding nodes, their place, and their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CONSTANT = {"init_declaration": "init", "deinit_declaration": "deinit", "second
 _DOTTED = frozenset(
     {"nested_identifier", "qualified_name", "namespace_name", "scope_resolution", "nested_namespace_specifier"}
 )
-# What a C declarator ends in; any other is wrapped around one of these.
+# The innermost nodes of a C declarator; all others are wrapped around one of these.
 _C_NAMES = frozenset(
     {"identifier", "field_identifier", "type_identifier", "qualified_identifier", "destructor_name", "operator_name",
      "operator_cast", "template_function", "primitive_type"}
@@ -29,7 +29,7 @@ _NO_NAMES = frozenset({"lifetime", "comment", "line_comment", "block_comment"})
 
 
 class Definition(NamedTuple):
-    """A definition's place and names, where the rules find them; lines and bytes are half-open, from 0."""
+    """A definition's place and names; lines and bytes are half-open, from 0."""
 
     byte_start: int
     byte_end: int
@@ -41,16 +41,16 @@ class Definition(NamedTuple):
 
     @staticmethod
     def of(node: Node, name: str | None, qualified_name: str | None = None) -> Definition:
-        """A definition at a node."""
+        """The definition at a node."""
         row, column = node.end_point
         line_start = node.start_point.row
-        # A node that ends where a line begins has nothing of that line.
+        # A node that ends at the start of a line does not include that line.
         line_end = max(line_start, row + 1 if column else row)
         return Definition(node.start_byte, node.end_byte, node.type, name, qualified_name, line_start, line_end)
 
 
 def name_text(node: Node, data: bytes) -> str:
-    """A node's text as a name: on one line, blanks single, cut where it is endless."""
+    """A node's text as a name: on one line, with single blanks, cut at `MAX_NAME` characters."""
     start = node.start_byte
     text = data[start : min(node.end_byte, start + 4 * MAX_NAME)].decode(errors="ignore")
     return " ".join(text.split())[:MAX_NAME]
@@ -65,27 +65,27 @@ def captured(root: Node, language: str, query: str) -> dict[str, list[Node]]:
 
 
 def by_place(definitions: Iterable[Definition]) -> list[Definition]:
-    """By place, those that enclose others first; a node that stands there twice counts once."""
+    """Definitions sorted by place, enclosing ones first; those of the same place and kind are merged."""
     once = {(definition.byte_start, -definition.byte_end, definition.kind): definition for definition in definitions}
     return [once[key] for key in sorted(once)]
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names in one text."""
+    """Reads the names of definitions in one text."""
 
     data: bytes
     grammar: str
 
     def parts(self, node: Node) -> list[str]:
-        """A definition's name, if any, below those it puts before it: `["Stack", "Push"]` of `func (s *Stack) Push`."""
+        """A definition's name after the names that qualify it there: `["Stack", "Push"]` for `func (s *Stack) Push`."""
         if node.type in _CONSTANT:
             return [_CONSTANT[node.type]]
         read = _SPECIAL.get((self.grammar, node.type))
         return read(self, node) if read else self.plain(node)
 
     def plain(self, node: Node) -> list[str]:
-        """The name that the grammar calls one."""
+        """The name in the first of the usual fields that the node has; empty if it has none."""
         for field in _FIELDS:
             child = node.child_by_field_name(field)
             if child is not None:
@@ -93,15 +93,15 @@ class Names:
         return []
 
     def declared(self, node: Node) -> list[str]:
-        """In C and C++ a name stands inside what says how it is used: `int *(f)(void)`."""
+        """The name in C and C++, which is nested in declarators: `f` in `int *(f)(void)`."""
         declarator = node.child_by_field_name("declarator")
         while declarator is not None and declarator.type not in _C_NAMES:
-            # Some wrap without saying so: `(f)`, `&f`.
+            # Some declarators wrap the next one without a field for it: `(f)`, `&f`.
             declarator = declarator.child_by_field_name("declarator") or _first(declarator)
         return self._written(declarator) if declarator is not None else []
 
     def within(self, node: Node, field: str) -> list[str]:
-        """The one name inside references, paths and arguments: `Foo` of `&'a m::Foo<T>`."""
+        """The single name inside references, paths and arguments: `Foo` in `&'a m::Foo<T>`."""
         inner = node.child_by_field_name(field)
         while inner is not None and inner.type not in _NAMES:
             inside = "name" if inner.type == "scoped_type_identifier" else "type"
@@ -109,7 +109,7 @@ class Names:
         return [name_text(inner, self.data)] if inner is not None else []
 
     def first_child(self, node: Node) -> list[str]:
-        """Kotlin's grammar has no word for names."""
+        """The name in Kotlin: the first child that is a name, as the grammar has no field for names."""
         names = [name_text(child, self.data) for child in node.named_children if child.type in _NAMES]
         return names[:1] or ["Companion"] * (node.type == "companion_object")
 
@@ -138,7 +138,7 @@ class Names:
         name = name_text(node, self.data)
         if node.type == "string":
             return name.strip("\"'")
-        # `operator ==` is `operator==`, but `operator new` has its blank.
+        # `operator ==` is written `operator==`, but `operator new` keeps its blank.
         return re.sub(r"(?<=^operator)\s+(?=\W)", "", name)
 
 
@@ -148,13 +148,13 @@ def _first(node: Node) -> Node | None:
 
 _KOTLIN = ("function_declaration", "class_declaration", "object_declaration", "companion_object", "type_alias")
 _SPECIAL: dict[tuple[str, str], Callable[[Names, Node], list[str]]] = {
-    # A method's own name stands under its receiver's type.
+    # A method's name is qualified by its receiver's type.
     ("go", "method_declaration"): lambda names, node: names.within(node, "receiver") + names.plain(node),
-    # The type that an `impl` is of.
+    # An `impl` is named after its type.
     ("rust", "impl_item"): lambda names, node: names.within(node, "type"),
     # `type X[T] = …`.
     ("python", "type_alias_statement"): lambda names, node: names.within(node, "left"),
-    # Named as its class.
+    # A destructor is named after its class.
     ("csharp", "destructor_declaration"): lambda names, node: [f"~{name}" for name in names.plain(node)],
     **{(grammar, f"{kind}_definition"): Names.declared for grammar in ("c", "cpp") for kind in ("function", "type")},
     **{("kotlin", kind): Names.first_child for kind in _KOTLIN},

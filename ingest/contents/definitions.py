@@ -1,6 +1,6 @@
-"""Definitions in a file by tree-sitter, under two sets of rules.
+"""Definitions in a file, found with tree-sitter by two sets of rules.
 
-By `docs`, each is named and under what encloses it; by `official`, they are as the published ContextBench code has it.
+By `docs`, names are qualified by the definitions around them; `official` ones are as in ContextBench's published code.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from ingest.contents.syntax_trees import given_up, syntax_tree
 from lake.text import LANGUAGES
 
 OTHERWISE = {"h": "cpp", "js": "tsx", "jsx": "tsx", "cjs": "tsx", "mjs": "tsx"}
-"""Ending → what else such a file may be: read so where its syntax tree has errors and the other gives up less."""
+"""Ending → a second language, used if the tree has errors and the second language's gives up fewer bytes."""
 
 MAX_ENCLOSING = 50
-"""Of more enclosing definitions a qualified name has the innermost."""
+"""The maximum number of enclosing definitions in a qualified name; of more, the innermost are kept."""
 
 
 _VALUES = "[(arrow_function) (function_expression) (generator_function) (class)]"
@@ -38,7 +38,7 @@ _TYPESCRIPT = f"""
 {_nodes("internal_module module", "scope")}
 (public_field_definition name: (_) value: {_VALUES}) @bound
 """
-# `struct point p` names a struct, it does not define one: that has a body.
+# `struct point p` only refers to a struct; a definition has a body.
 _C = _nodes("function_definition type_definition preproc_function_def") + "".join(
     f"({kind}_specifier body: (_)) @definition " for kind in ("struct", "union", "enum")
 )
@@ -83,13 +83,13 @@ QUERIES: Mapping[str, str] = {
 }
 """Grammar → its query.
 
-Captures: `definition`, a node with a name; `scope`, one that only lends its name to what it holds; `bound`, one that
-binds the function or class on its right to the name on its left.
+Captures: `definition`, a node with a name; `scope`, a node that only qualifies the names inside it; `bound`, a node
+that binds the function or class on its right to the name on its left.
 """
 
 
 def docs_definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
-    """Every named definition, those that hold others before them."""
+    """Every named definition, enclosing ones first."""
     language = LANGUAGES[ending]
     if root.has_error and ending in OTHERWISE:
         other = syntax_tree(data, OTHERWISE[ending])
@@ -118,7 +118,7 @@ def docs_definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
 
 
 ENDINGS = frozenset(LANGUAGES) - {"mjs", "cjs", "pyi", "cxx", "hh"}
-"""File endings that the list knows; `h` is C."""
+"""File endings in ContextBench's published list; `h` is C."""
 
 _KINDS: Mapping[str, str] = {
     "python": "function_definition class_definition",
@@ -138,7 +138,7 @@ _KINDS: Mapping[str, str] = {
     "scala": "function_definition class_definition trait_definition",
 }
 
-# Where a node has no name of its own, the first of the best kind inside is taken for one.
+# A node without a name field is named by the first identifier inside it, of the best kind that it contains.
 _BEST = ("identifier", "field_identifier", "property_identifier", "method_identifier")
 _OTHERS = frozenset({"type_identifier", "scoped_identifier", "namespace_identifier", "constant_identifier"})
 _RANK = {kind: rank for rank, kind in enumerate(_BEST)} | dict.fromkeys(_OTHERS, len(_BEST))
@@ -178,22 +178,22 @@ RULES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Found:
-    """The definitions that a set of rules finds in a text."""
+    """The definitions that a set of rules finds in a text; `why_not` says why it was not parsed, else it is empty."""
 
     definitions: list[Definition] = field(default_factory=list)
     why_not: str = ""
 
 
 def ending_of(path: str) -> str:
-    """The text after a name's last dot, in small letters; it decides the language."""
+    """The text after the last dot of a file name, in lower case; it determines the language. Empty without a dot."""
     _, dot, ending = path.rpartition("/")[2].rpartition(".")
     return ending.lower() if dot else ""
 
 
 def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
-    """The definitions in a text, by set of rules that knows its path's ending (`h`, not `.h`); it is parsed once.
+    """The definitions in a text, by set of rules that supports the path's ending (`h`, not `.h`); it is parsed once.
 
-    Whatever the parser made of syntax errors is looked through. Byte offsets are those of the text in UTF-8.
+    The tree is used even if it has syntax errors. Byte offsets are those of the text in UTF-8.
     """
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
     readers = {"official": official_definitions, "docs": docs_definitions} if ending in LANGUAGES else {}

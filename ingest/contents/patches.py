@@ -1,4 +1,4 @@
-"""Patches as lines of the old file: which a unified diff edits, by two readings, and the definitions around them."""
+"""Patches: the lines of old files that a unified diff edits, by two readings, and the definitions around them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ READINGS: tuple[PatchReading, ...] = ("docs", "official")
 
 DELETED, BEFORE_INSERTION = "deleted", "before-insertion"
 
-# A position of more than ten digits is none.
+# Longer numbers are not taken for positions.
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
 _NOWHERE = "/dev/null"
 _RULES = frozenset({"--", "---"})
@@ -25,7 +25,7 @@ _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class EditedLine(NamedTuple):
-    """A line of the old file, from 0: `deleted`, or `before-insertion`, which a pure insertion follows."""
+    """A line of the old file, from 0: `deleted`, or `before-insertion` if it precedes a pure insertion."""
 
     path: str
     line: int
@@ -33,7 +33,7 @@ class EditedLine(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """The lines that a patch edits by a reading, and notes on what cannot be read."""
+    """The lines that a patch edits by a reading, and notes on the parts that cannot be read."""
 
     lines: list[EditedLine]
     notes: list[str]
@@ -42,17 +42,18 @@ class Edited(NamedTuple):
 def edited_lines(patch: str, reading: PatchReading) -> Edited:
     """The lines of the old files that a patch edits.
 
-    `docs`, of the benchmark's description: lines that the patch deletes or changes. An insertion that changes no line
-    counts as the line before it, at a file's head as its first line. Created and copied files have none, a renamed file
-    goes by its old name. Hunks are as long as their heads say, as `git apply` has it: what follows is none of theirs.
+    `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. An insertion that
+    changes no line counts as the line before it, at the head of a file as its first line. Created and copied files have
+    no lines; a renamed file has its old name. Hunks end where their heads say, as for `git apply`; lines after that are
+    ignored.
 
-    `official`, the published evaluator's: deleted lines alone, under the name of the last `+++ a/…` or `+++ b/…` line,
-    which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
-    the file above it, and those before any name are dropped. A hunk runs until a line that is none of a hunk's or
-    starts `---`, as a removed line that starts `--` does. An empty context line whose blank an editor stripped is not
-    counted.
+    `official`, the reading of the published evaluator: deleted lines only, under the name in the last `+++ a/…` or `+++
+    b/…` line, which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's
+    lines go to the file above it, and those before any name are dropped. A hunk ends at a line that cannot be part of
+    one or starts with `---`, as a removed line that starts with `--` does. An empty context line whose blank an editor
+    stripped is not counted.
     """
-    # Half a surrogate pair, which JSON can hold, is no text to store.
+    # JSON may contain half a surrogate pair, which cannot be stored.
     lines = patch.encode(errors="replace").decode().split("\n")
     if not lines[-1]:
         lines.pop()
@@ -60,14 +61,14 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
 
 
 def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Patches by item as rows of `edits` under both readings, and (item, note) for every fault in one."""
+    """The patches of items as rows of `edits` under both readings, and (item, note) for every fault in a patch."""
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:
         for reading in READINGS:
             edited = edited_lines(patch or "", reading)
             rows += [(run_id, item_id, reading, *line) for line in edited.lines]
-            # The official reading has no view of its own on what a sound patch is.
+            # Only the `docs` reading reports faults.
             notes += [(item_id, note) for note in edited.notes if reading == "docs"]
     return pl.DataFrame(rows, schema=table("edits").columns, orient="row"), notes
 
@@ -121,15 +122,15 @@ def _docs(lines: list[str]) -> Edited:
 
 
 def _is_head(lines: list[str], at: int) -> bool:
-    """Whether a file's two names stand there; a `---` alone is a mail's rule or a removed line."""
+    """Whether the two name lines of a file are here; a `---` alone is a separator in a mail or a removed line."""
     return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
 
 
 def _path(old: str, new: str, *, is_new: bool) -> tuple[str, bool]:
-    """The file whose lines hunks below two names count, and whether it is created, so that none of them was there."""
+    """The file that the hunks below two name lines edit, and whether it is created (then it has no old lines)."""
     if is_new or old == _NOWHERE:
         return new, True
-    # `a/` and `b/`, those of diff.mnemonicPrefix, or none at all.
+    # The prefixes are `a/` and `b/`, those of diff.mnemonicPrefix, or none.
     is_prefixed = old.startswith("a/") if new == _NOWHERE else old[1:2] == new[1:2] == "/" and old[0] != new[0]
     return (old[2:] or old) if is_prefixed else old, False
 
@@ -140,7 +141,7 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
     if head is None:
         return [], at, f"no hunk's head: {lines[at - 1].rstrip()}"
     start, n_old, _, n_new = (int(number) for number in head.groups(default="1"))
-    # Without old lines a hunk's head names the line before it.
+    # If a hunk has no old lines, its head gives the line before it.
     old = max(start - 1, 0) if n_old else start
     edited: list[tuple[int, str]] = []
     deletes, inserts_at = False, -1
@@ -165,20 +166,20 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
     fault = ""
     if (n_old, n_new) != (0, 0):
         fault = "a hunk that is cut off, or whose head counts other lines than it has"
-    # Below may stand another file's names, or the signature of a mailed patch.
+    # The next lines may be another file's names, or the signature of a mailed patch.
     elif "".join(lines[at : at + 1])[:1] in {"+", "-"} and not _is_head(lines, at) and lines[at].rstrip() not in _RULES:
         fault = "a hunk that goes on below what its head counts; the rest is left out"
     return edited, at, fault
 
 
 def _named(line: str) -> str:
-    """The name in a `---` or `+++` line, without the time that may follow a tab."""
+    """The file name in a `---` or `+++` line, without the time that may follow a tab."""
     name = line[4:].removesuffix("\r")
     return _unquoted(name) if name.startswith('"') else name.partition("\t")[0].strip()
 
 
 def _unquoted(name: str) -> str:
-    r"""A name as git writes it where bytes are odd: `"na\303\257ve"`."""
+    r"""The name that git has quoted because of unusual bytes: `"na\303\257ve"`."""
     name = name.rstrip()
     if not (name.startswith('"') and name.endswith('"') and len(name) > 1):
         return name
@@ -190,7 +191,7 @@ def _unquoted(name: str) -> str:
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:
-    """The files of a known language that stood there before a patch, each with the lines, from 0, that it edits."""
+    """The existing files of known languages that a patch edits, each with the edited lines, from 0."""
     edited: dict[str, list[int]] = {}
     for path, line, _ in edited_lines(patch, "docs").lines:
         if language_of(path):
@@ -199,14 +200,14 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
 
 
 def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
-    """The innermost definitions around some lines of a file, or a line alone, and the names of all around them.
+    """The innermost definitions around some lines of a file (or the line alone), and the names of all around them.
 
-    Lines count from 0; spans are half-open and do not overlap.
+    Lines count from 0; the spans are half-open and do not overlap.
     """
     text, _ = decode(data)
     symbols = definitions_of(text, ending_of(path)).get("docs")
     definitions = symbols.definitions if symbols else []
-    # A longer definition around a changed line is not meant: a shorter one inside is, or the line alone.
+    # Definitions of over 100 lines do not count: a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
     spans, names = set[tuple[int, int]](), set[str]()
@@ -227,7 +228,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
-    """The gold that a patch tells: path and lines, from 0 and half-open, of those of its files that are given."""
+    """The gold spans of a patch in the given files: path and lines, from 0 and half-open."""
     return [
         (path, *span)
         for path, lines in sorted(edited_sources(patch).items())

@@ -1,4 +1,4 @@
-"""Work that may kill the process it is done in: handed to others, and what killed them is found out."""
+"""Work that may crash its process: it is run in other processes, and the job that crashed one is found."""
 
 import os
 from collections.abc import Callable, Hashable, Sequence
@@ -14,7 +14,7 @@ _R = TypeVar("_R")
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """An engine's processes, never this one, started when there is work and again where one died; they end with it."""
+    """The processes of an engine, never this one; started when needed, restarted after a crash, and ended on exit."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -23,7 +23,7 @@ class Workers(AbstractContextManager["Workers"]):
         self._begun: dict[Hashable, tuple[Future[list[Any]], int]] = {}
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
-        """The work's answer to each job, in their order; None for a job that killed its process."""
+        """The result for each job, in order, None if it crashed its process; `at_once` is the batch size."""
         answers: dict[int, _R | None] = {}
         for number, job in enumerate(jobs):
             if begun := self._begun.pop(job, None):
@@ -34,14 +34,14 @@ class Workers(AbstractContextManager["Workers"]):
         left = [number for number in range(len(jobs)) if number not in answers]
         batches = [left[start : start + at_once] for start in range(0, len(left), at_once)]
         for batch, done in zip(batches, self._do(work, jobs, batches), strict=True):
-            # Which of several killed their process is not known; of one alone it is.
+            # Which job of a batch crashed the process is found by running each alone.
             some = done or self._do(work, jobs, [batch])[0]
             alone = (self._do(work, jobs, [[number]])[0] for number in batch)
             answers |= zip(batch, some or (answer[0] if answer else None for answer in alone), strict=True)
         return [answers[number] for number in range(len(jobs))]
 
     def begin(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> None:
-        """Hand in jobs whose answers are asked for later, by :meth:`map`."""
+        """Submit jobs whose results :meth:`map` will collect later."""
         executor = self.start(work)
         for start in range(0, len(jobs), at_once):
             batch = jobs[start : start + at_once]
@@ -50,7 +50,7 @@ class Workers(AbstractContextManager["Workers"]):
                 self._begun.update((job, (future, number)) for number, job in enumerate(batch))
 
     def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
-        """Start the processes, which load what the work needs while this one does something else."""
+        """Start the processes; they load the modules that `work` needs while this process goes on."""
         if self._executor is None:
             self._executor = self._stack.enter_context(self.engine.executor())
             for _ in range(self.engine.n_processes or os.cpu_count() or 1):
@@ -60,9 +60,9 @@ class Workers(AbstractContextManager["Workers"]):
     def _do(
         self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], batches: Sequence[Sequence[int]]
     ) -> list[list[_R] | None]:
-        """The work's answers to some batches; None for those that a process died with, which may be any of them."""
+        """The results of some batches; None for batches lost when a process crashed, whichever batch caused it."""
         executor, futures = self.start(work), list[Future[list[_R]]]()
-        # Where one has died already, the others are in nobody's hands.
+        # If one process has crashed already, the remaining batches cannot be submitted.
         with suppress(BrokenProcessPool):
             futures.extend(executor.submit(work, [jobs[number] for number in batch]) for batch in batches)
         answers: list[list[_R] | None] = [None] * len(batches)

@@ -1,4 +1,4 @@
-"""Definitions in what the pools hold: found once per content, and remembered."""
+"""Definitions in the contents of pools: found once per content and stored in the table `symbols`."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from lake.text import LANGUAGES, counted
 
 
 def symbols_of(lake: Lake) -> BuildTarget:
-    """The definitions of every batch of contents that were new at a time, with what could not be parsed."""
+    """The target for definitions, with the contents that could not be parsed; one part per batch of new contents."""
     slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
     slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
     packages = [(name, version(name)) for name in GRAMMARS]
@@ -25,14 +25,14 @@ def symbols_of(lake: Lake) -> BuildTarget:
 
 
 def declare_rules(lake: Lake, symbols: BuildTarget) -> None:
-    """Store what pages say of the sets of rules."""
+    """Store the description of each set of rules, for pages."""
     for rules, meaning in RULES.items():
         row = {"name": rules, "title": f"Definitions, {rules}", "meaning": meaning, "fingerprint": symbols.fingerprint}
         write_if_changed(lake, "symbol_rules", rules, declared_rows("symbol_rules", [row]))
 
 
 def endings_of(lake: Lake, parts: list[Part]) -> pl.DataFrame:
-    """sha256 and ending of what parts of `files` hold: that of the smallest path with a known one, else none."""
+    """The sha256 and ending of each content in parts of `files`: that of its first path with a known one, or null."""
     paths = lake.scan_parts(parts, "files").select("sha256", "path").unique().sort("sha256", "path").collect()
     endings = pl.Series([ending_of(path) for path in paths["path"]], dtype=pl.String)
     known = paths.select("sha256", ending=endings).filter(pl.col("ending").is_in(list(LANGUAGES)))
@@ -43,7 +43,7 @@ def endings_of(lake: Lake, parts: list[Part]) -> pl.DataFrame:
 def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], definitions: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """The definitions in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
+    """The definitions in some contents: frames of `symbols` per set of rules, then of `rejects` and `symbol_status`."""
     rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
     for content, by_rules in zip(sha256, definitions, strict=True):
         for rules, symbols in by_rules.items():
@@ -59,7 +59,7 @@ def symbol_rows(
 
 
 def note_symbols(symbols: BuildTarget, result: Outcome) -> None:
-    """Say how many contents could not be parsed, now or before."""
+    """Add the number of contents that could not be parsed, now or earlier, to the outcome."""
     n_failed = sum(part.scan("rejects").select(pl.len()).collect().item() for part in symbols.current())
     if n_failed:
         result.rejected += n_failed

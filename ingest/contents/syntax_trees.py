@@ -1,4 +1,4 @@
-"""Syntax trees by tree-sitter, within bounds that no file can break."""
+"""Syntax trees by tree-sitter, with limits on size and work that hold for any file."""
 
 from functools import cache, lru_cache
 from typing import cast
@@ -7,18 +7,18 @@ from tree_sitter import Node, Parser
 from tree_sitter_language_pack import SupportedLanguage, get_parser
 
 GRAMMARS = ("tree-sitter", "tree-sitter-language-pack")
-"""The packages whose version decides how a file is parsed."""
+"""The packages whose versions determine how a file is parsed."""
 
 MAX_PARSED_BYTES = 1_000_000
 
-# The parser reports every hundred steps. Real files take up to 2.6 steps a byte, runaway recovery many times that.
-# Counting steps and not seconds keeps equal inputs equal on every machine.
+# The parser reports every hundred steps. Real files take up to 2.6 steps per byte, runaway error recovery far more.
+# Steps are counted instead of seconds, so that equal inputs give equal results on every machine.
 _STEPS_PER_REPORT = 100
 _FREE_STEPS = 100_000
 _MAX_STEPS_PER_BYTE = 10
 
 _PARSED_AT_ONCE, _ASKED_AT_ONCE = 1 << 16, 1 << 8
-"""Bytes that the parser is given at a time, and a node that is asked for its text: each time these are copied."""
+"""The bytes passed to the parser at a time, and to a node that is asked for its text: each time they are copied."""
 
 
 @cache
@@ -31,7 +31,7 @@ def _parser(language: str) -> Parser | None:
 
 @lru_cache(maxsize=3)
 def syntax_tree(data: bytes, language: str) -> Node | str:
-    """The root of a text's syntax tree, errors and all, or why there is none; the last ones are kept."""
+    """The root of a text's syntax tree, which may have errors, or why there is none; recent results are cached."""
     parser = _parser(language) if language else None
     if parser is None:
         return f"no grammar for {language!r}" if language else "language not known"
@@ -52,7 +52,7 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
     try:
         root = parser.parse(read, progress_callback=stop).root_node
     except ValueError:
-        # Without this the parser would go on with this file when it is given the next.
+        # Without the reset, the parser would continue this file when it is given the next.
         parser.reset()
         return "parsing takes too many steps"
     n_bytes = _ASKED_AT_ONCE
@@ -60,7 +60,7 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
 
 
 def given_up(root: Node) -> int:
-    """Bytes of error nodes outside the nodes that were completed within them."""
+    """The number of bytes in error nodes, without the nodes that were completed inside them."""
     total, left = 0, [root]
     while left:
         node = left.pop()
@@ -69,7 +69,7 @@ def given_up(root: Node) -> int:
         children = node.children
         if node.is_error:
             total += node.end_byte - node.start_byte
-            # Words and marks on their own are no structure.
+            # Single words and marks are not structure.
             children = [child for child in children if child.child_count and not child.is_error]
             total -= sum(child.end_byte - child.start_byte for child in children)
         left += children

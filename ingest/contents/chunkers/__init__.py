@@ -1,4 +1,4 @@
-"""Chunkers: how a file is cut into what a retriever ranks. One file each, found by name."""
+"""Chunkers: they cut a file into the chunks that a retriever ranks. One file each, found by name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ LineRange = tuple[int, int]
 """Lines `[start, end)`, 0-based and half-open."""
 
 PATH, CHUNK = "{path}", "{chunk}"
-"""In the text that a chunk is ranked by, its file's path and the chunk's own text."""
+"""Placeholders in the text that a chunk is ranked by: the file's path, and the chunk's own text."""
 
 Unit = Literal["lines", "characters", "bytes"]
-"""The unit of the ends of a chunk: whole lines, or places in the text or in its UTF-8, which may lie inside a line."""
+"""The unit of chunk boundaries: whole lines, or positions in the text or in its UTF-8, also inside a line."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file as a chunker sees it: its text, its language, never its path: chunks are a content's."""
+    """A file as given to a chunker: text and language, without a path, as chunks belong to a content."""
 
     text: str
     language: str = ""
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines with their ends; joined they are the text."""
+        """The lines with their line ends; joined they give the text."""
         return split_lines(self.text)
 
     @property
@@ -40,22 +40,22 @@ class Document:
 
     @cached_property
     def n_nws(self) -> npt.NDArray[np.int64]:
-        """Non-whitespace characters of each line."""
+        """The number of non-whitespace characters of each line."""
         return Offsets.between_lines(self.text).n_nws
 
 
 class Cut(NamedTuple):
-    """A chunker's answer.
+    """The chunks of one file, as a chunker returns them.
 
     Attributes:
-        ranges: The chunks as ranges `[start, end)` of lines, or of another unit, in the file's order. They may overlap;
-            each must lie inside the file, hold at least one line or character, and stand there once. What begins or
-            ends inside a line counts as its own bytes and characters, and as all the lines that it touches.
-        fell_back: Why the chunker's own way could not be taken and a simpler one was; counted.
-        failed: Why the file could not be cut at all; a reject.
-        texts: By what each chunk is ranked; None for its own text, and none at all where that is so of all. `{path}` in
-            it stands for the file's path, which a chunker is not told, as a content may lie under several, and
-            `{chunk}` for the chunk's own text. What is scored are the chunk's lines, whatever its text.
+        ranges: The chunks as ranges `[start, end)` of `unit`, in the file's order. They may overlap; each must be
+            inside the file, contain at least one line or character, and be unique. A chunk that begins or ends inside a
+            line has exactly its own bytes and characters, and all lines that it touches.
+        fell_back: Why a simpler method was used than the chunker's own, else empty; such files are counted.
+        failed: Why the file could not be cut at all, else empty; such files are rejected.
+        texts: The text that each chunk is ranked by, None for its own text; empty if all use their own. `{path}` stands
+            for the file's path, which a chunker is not given, as a content may have several, and `{chunk}` for the
+            chunk's own text. Scoring uses the chunk's lines, whatever its text.
     """
 
     ranges: list[LineRange]
@@ -67,18 +67,18 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True)
 class Chunker:
-    """A way to cut files.
+    """A method of cutting files.
 
     Attributes:
-        name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
-        chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
-        version: For pages; what is cut again, the code decides.
-        defaults: The concrete names that run when none are asked for.
-        grammars: Packages whose version decides the chunks as well.
-        library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
-        also: Packages that the library imports and does not ask for.
-        command: What cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
-        check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
+        name: Its name, with parameters (whole numbers) in angle brackets: `fixed-nws-<n>`.
+        chunk: `chunk(document, **numbers)` → `Cut`, with the numbers in the name (`n=1500`). A pure function.
+        version: Only shown on pages; files are cut again when the code changes.
+        defaults: The concrete names that run if none is named.
+        grammars: Packages whose versions also determine the chunks.
+        library: The package that cuts, installed by the extra `chunkers`; its version also determines the chunks.
+        also: Packages that the library imports but does not require.
+        command: A command that cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
+        check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
         text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.
     """
 

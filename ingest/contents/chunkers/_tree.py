@@ -1,4 +1,4 @@
-"""Syntax trees in terms of whole lines: which to rely on, and the pieces a node falls into."""
+"""Syntax trees in terms of whole lines: which trees are reliable, and how nodes are split into pieces."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,28 +12,28 @@ from ingest.contents.syntax_trees import given_up, syntax_tree
 MAX_ERROR_SHARE = 0.1
 """A file counts as unparsable if more than this share of its bytes was given up as errors.
 
-The parser recovers from errors, and macros give local ones in most C files: those keep their structure. Nodes that the
+The parser recovers from errors, and macros cause local ones in most C files: those keep their structure. Nodes that the
 parser completed inside an error (a whole `if` after an unmatched brace) are not given up.
 """
 
 SECOND_TRY = {"c": "cpp", "javascript": "tsx"}
-"""The other grammar of a file that counts as unparsable: C++ in a `.h`, types in a `.js`."""
+"""Language → a second grammar to try for unparsable files: C++ in a `.h`, types in a `.js`."""
 
 SYNTAX_ERRORS = "syntax errors"
 
 BODIES = frozenset({"body", "consequence"})
-"""Grammars' names of the part of a definition or statement that stands below its head."""
+"""The fields that grammars use for the part of a definition or statement below its head."""
 
 _ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "annotation", "marker_annotation"})
 
 
 class Piece(NamedTuple):
-    """Lines `[start, end)` that begin with a node on a fresh line.
+    """Lines `[start, end)` that begin with a node that is first on its line.
 
     Attributes:
-        depth: How many nodes had to be opened for a cut before this piece.
-        kind: The type of the node the piece begins with; empty where that is a bare word or mark such as `def` or `{`.
-        sticks: It makes no sense without the next piece: a comment directly above, a decorator, the head of a body.
+        depth: The number of nodes that had to be opened to cut before this piece.
+        kind: The type of the piece's first node; empty for a bare word or mark such as `def` or `{`.
+        sticks: Whether it belongs to the next piece: a comment directly above, a decorator, the head of a body.
     """
 
     start: int
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
 
 def parse(document: Document) -> Node | str:
-    """The root of a syntax tree, or why there is none to rely on: see `syntax_tree`, and `MAX_ERROR_SHARE`."""
+    """The root of a reliable syntax tree, or the reason why there is none: see `syntax_tree` and `MAX_ERROR_SHARE`."""
     data = document.text.encode(errors="replace")
     root = _parse(data, document.language)
     if root == SYNTAX_ERRORS and document.language in SECOND_TRY:
@@ -62,15 +62,15 @@ def _parse(data: bytes, language: str) -> Node | str:
 
 
 def is_annotation(kind: str) -> bool:
-    """Whether a node says something of what stands below it: a comment, a decorator, an attribute."""
+    """Whether a kind of node annotates the code below it: a comment, a decorator, an attribute."""
     return "comment" in kind or kind in _ANNOTATIONS
 
 
 def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> list[Piece]:
-    """The pieces a piece falls into when its nodes are opened; empty if no named node inside begins on a fresh line.
+    """The pieces of a piece whose nodes are opened; empty if no named node inside begins on a line of its own.
 
-    Only whitespace is before such a node on its line. Lines above a piece's first node belong to the piece before. With
-    `once` nodes are opened once, even if that leaves the piece whole.
+    Only whitespace precedes such a node on its line. Lines above a piece's first node belong to the piece before. With
+    `once`, nodes are opened once, even if the piece stays whole.
     """
     nodes: Sequence[Node] = piece.nodes
     while nodes := [node for node in nodes if node.end_point.row > node.start_point.row]:

@@ -1,4 +1,4 @@
-"""By definition: one chunk per function, method or class, whatever its size."""
+"""One chunk per function, method or class, whatever its size."""
 
 import re
 from itertools import pairwise
@@ -17,14 +17,14 @@ _END = r"_(definition|declaration|item|specifier)"
 _HOLDERS = r"class|interface|struct|enum|union|trait|impl|object|protocol|extension|record|annotation_type"
 _FUNCTIONS = r"function|method|constructor|destructor|operator|macro|delegate|type|type_alias|init|deinit"
 
-# Ruby's grammar has the bare words.
+# Ruby's grammar names these kinds with the bare words.
 _HOLDER = re.compile(rf"class|(.+_)?({_HOLDERS})(_.+)?{_END}")
 _DEFINITION = re.compile(rf"method|singleton_method|class|(.+_)?({_HOLDERS}|{_FUNCTIONS})(_.+)?{_END}")
 _SCOPE = re.compile(
     r"module|internal_module|(file_scoped_)?namespace_(definition|declaration)|(foreign_)?mod_item|linkage_specification"
     r"|preproc_(if|ifdef|else|elif|elifdef)"
 )
-# What may stand around a definition, or hold it as the value of a name: `const f = () => …`.
+# Nodes that may enclose a definition, or hold it as the value of a name: `const f = () => …`.
 _AROUND = frozenset({"decorated_definition", "export_statement", "ambient_declaration", "template_declaration",
                      "type_definition", "expression_statement", "lexical_declaration", "variable_declaration",
                      "variable_declarator"})  # fmt: skip
@@ -32,11 +32,11 @@ _VALUES = frozenset({"arrow_function", "function_expression", "generator_functio
 
 
 def definition(document: Document) -> Cut:
-    """One chunk per top-level definition, with its decorators and the comments directly above; one per code between.
+    """One chunk per top-level definition with its decorators and the comments directly above, and per code between.
 
-    Top level includes the inside of namespaces, modules and conditional compilation. A class of more than 1,500
-    non-whitespace characters is opened in turn: its head (with what stands before the first member that is a
-    definition), each such member, and the code between. Without a tree the file is cut as `fixed-nws-1500` does.
+    The inside of namespaces, modules and conditional compilation counts as top level. A class of more than 1,500
+    non-whitespace characters is opened in turn: its head (with the code before the first member that is a definition),
+    each such member, and the code between. Without a syntax tree the file is cut as by `fixed-nws-1500`.
     """
     n_lines, before = document.n_lines, cumulative(document.n_nws)
     if not n_lines:
@@ -62,13 +62,13 @@ def definition(document: Document) -> Cut:
             starts |= {piece.start if annotated_from is None else annotated_from, piece.end}
         if opens:
             left += reversed(open_piece(piece, before))
-        # Inside what stands around a definition its decorators come next: what stood above them still counts.
+        # In an enclosing node the decorators come next: comments above it still belong to the definition.
         annotated_from = annotated_from if opens and piece.kind in _AROUND else None
     return Cut(list(pairwise(sorted(starts | {n_lines}))))
 
 
 def _kind(piece: Piece) -> str:
-    """The type of the definition or scope a piece begins with, which others may stand around; else an empty string."""
+    """The type of the definition or scope that a piece begins with, inside enclosing nodes; empty if none."""
     node = piece.nodes[0]
     while node.type in _AROUND:
         inner = next((child for child in node.named_children if child.type in _AROUND or _is_part(child)), None)
@@ -84,7 +84,7 @@ def _is_part(node: Node) -> bool:
         return False
     kind = node.type
     if kind.endswith("_specifier") and node.child_by_field_name("body") is None:
-        # C and C++: `struct point p` names a struct, it does not define one.
+        # C and C++: `struct point p` only refers to a struct.
         return False
     return kind in _VALUES or bool(_DEFINITION.fullmatch(kind) or _SCOPE.fullmatch(kind))
 

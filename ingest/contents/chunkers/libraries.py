@@ -1,4 +1,4 @@
-"""The chunkers of other libraries: the texts that each gives are found in the file, else its lines are packed."""
+"""Chunkers of other libraries: their texts are located in the file; if that fails, the file's lines are packed."""
 
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -15,7 +15,7 @@ AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
 
 def astchunk(document: Document, n: int) -> Cut:
-    """From a chunk's first node to the end of its last; as `fixed-nws-<n>` in languages that it does not know."""
+    """Chunks from the first to the last node of each; languages that astchunk lacks are cut as by `fixed-nws-<n>`."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
@@ -23,18 +23,18 @@ def astchunk(document: Document, n: int) -> Cut:
 
 
 def by_texts(document: Document, n: int, split: Split) -> Cut:
-    """A library's pieces of a text; as `fixed-nws-<n>`, and why, where it gives up."""
+    """A library's pieces of a text; if it fails, the cut of `fixed-nws-<n>` with the reason."""
     try:
         return Cut(placed(document.text, split(document.text)), unit="characters")
-    except ImportError:  # no oddity of the file
+    except ImportError:  # a missing package, not a fault of the file
         raise
     except Exception as error:
-        # Whatever a library raises of an odd file.
+        # A library may raise any exception for an unusual file.
         return fixed_nws(document, n, f"{type(error).__name__}: {error}"[:100])
 
 
 def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
-    """The characters that chunks hold, each looked for behind the one before it."""
+    """The characters that chunks cover, each searched after the one before; a `ValueError` if one is not found."""
     spans: list[LineRange] = []
     end = 0
     for chunk in filter(None, chunks):
@@ -47,7 +47,7 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
 
 
 def by_splitter(document: Document, n: int, splitter: Callable[[str, int], Split], name: str = "") -> Cut:
-    """The pieces of a library's splitter of some name, else of that of the document's language, where it is known."""
+    """The pieces of a library's splitter called `name`, by default the one for the document's language, if known."""
     name = name or document.language
     return by_texts(document, n, lambda text: splitter(name, n)(text)) if name else fixed_nws(document, n, NOT_KNOWN)
 
@@ -70,7 +70,7 @@ def _chonkie_code(language: str, n: int) -> Split:
     from chonkie.chunker import code
     from tree_sitter_language_pack import get_parser
 
-    # It imports what it needs when it is made, the model that guesses languages too, where none is to be guessed.
+    # It would import its dependencies when created, including a model that guesses languages, which is not needed here.
     code.get_parser = get_parser
     without_guessing = type("CodeChunker", (code.CodeChunker,), {"_import_dependencies": lambda self: None})
     chunker = without_guessing(chunk_size=n, language=language)
@@ -98,12 +98,12 @@ def _langchain_code(language: str, n: int) -> Split:
 def _llamaindex_code(language: str, n: int) -> Split:
     from llama_index.core.node_parser import CodeSplitter
 
-    # Characters are counted; without a tokenizer it would load one.
+    # Sizes are in characters; without a tokenizer given here it would load one.
     split: Split = CodeSplitter(language=language, max_chars=n, tokenizer=str.split).split_text
     return split
 
 
-# With what it imports and does not ask for.
+# `also` lists the packages that chonkie imports but does not require.
 _of_chonkie = partial(Chunker, library="chonkie", also=("requests", "tokenizers", "tqdm", "typing-extensions"))
 
 ASTCHUNK = Chunker(

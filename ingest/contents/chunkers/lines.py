@@ -1,4 +1,4 @@
-"""Whole lines: packed up to a size, which other chunkers fall back on too, all of a file, or windows of them."""
+"""Chunks of whole lines: packed up to a size (other chunkers fall back on this), whole files, or sliding windows."""
 
 from bisect import bisect_right
 
@@ -9,15 +9,15 @@ from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 
 
 def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
-    """Non-whitespace characters before each line and, last, in all: one more number than there are lines."""
+    """The non-whitespace characters before each line, and in all as the last number: one more number than lines."""
     totals: list[int] = np.cumsum(n_nws).tolist()
     return [0, *totals]
 
 
 def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
-    """Packs lines greedily until one more would exceed `n` non-whitespace characters (UTF-16 units above U+0020).
+    """Pack lines greedily until one more would exceed `n` non-whitespace characters (UTF-16 units above U+0020).
 
-    Blank lines weigh nothing and so end the chunk before them; a single line over `n` is a chunk of its own.
+    Blank lines have no weight, so they end the chunk before them; a single line over `n` is a chunk of its own.
     """
     before, start = cumulative(document.n_nws), 0
     n_lines = len(before) - 1
@@ -36,10 +36,10 @@ def whole_file(document: Document) -> Cut:
 
 
 def window(document: Document, size: int, step: int) -> Cut:
-    """Lines `[i - size // 2, i - size // 2 + size)` around every `step`-th line `i`, clipped; equal ones once."""
+    """Lines `[i - size // 2, i - size // 2 + size)` around every `step`-th line `i`, clipped; equal windows once."""
     n_lines = document.n_lines
     firsts = [middle - size // 2 for middle in range(0, n_lines, step)]
-    # Both ends only ever grow, so equal windows are neighbours.
+    # Both ends only grow, so equal windows are neighbours.
     return Cut(list(dict.fromkeys((max(0, first), min(n_lines, first + size)) for first in firsts)))
 
 

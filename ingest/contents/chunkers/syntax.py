@@ -1,4 +1,4 @@
-"""Syntax-aware: the file's own structure, split where it is too large and merged where it is small."""
+"""Chunks along the syntax tree: nodes are split where they are too large, and merged where they are small."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from ingest.contents.syntax_trees import GRAMMARS
 
 
 def syntax(document: Document, n: int) -> Cut:
-    """Splits the nodes that exceed `n` non-whitespace characters and merges the pieces, never cutting a line.
+    """Split nodes that exceed `n` non-whitespace characters, then merge the pieces; a line is never cut.
 
-    A file that fits is one chunk. Else its syntax tree is opened wherever a piece exceeds `n`: a piece begins where a
-    named node is first on its line, and takes the blank lines below it, so that a chunk begins with what it is about.
-    Comments and decorators directly above stay with what they annotate, and the head of a body with the body's first
-    piece, if both fit. What cannot be opened, a long string say, falls into its lines. Then the pieces are merged into
-    as few chunks as possible and, among the ways to do that, the one whose cuts lie highest in the tree. Without a tree
-    (see `_tree.parse`) the file is cut as `fixed-nws-<n>` does.
+    A file that fits is one chunk. Otherwise its syntax tree is opened wherever a piece exceeds `n`: a piece begins
+    where a named node is first on its line, and includes the blank lines below it, so that a chunk begins with its own
+    code. Comments and decorators directly above stay with the code they annotate, and the head of a body with the
+    body's first piece, if both fit. A piece that cannot be opened, such as a long string, is split into its lines. Then
+    the pieces are merged into as few chunks as possible; among the ways to do that, cuts highest in the tree are
+    chosen. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
     """
     n_lines, before = document.n_lines, cumulative(document.n_nws)
     if before[-1] <= n:
@@ -31,12 +31,12 @@ def syntax(document: Document, n: int) -> Cut:
 
 
 def _split(whole: Piece, before: Sequence[int], n: int) -> list[Piece]:
-    """Opens pieces until each fits or is a single line. A stack, since trees may be deeper than Python may recurse."""
+    """Open pieces until each fits or is one line; with a stack, as trees may exceed Python's recursion limit."""
     done: list[Piece] = []
     left = [whole]
     while left:
         piece = left.pop()
-        # A body that fits, but not together with its head, is opened as well, or the head would stand alone.
+        # A body that fits, but not together with its head, is opened too, or the head would be a piece alone.
         is_body = bool(done) and done[-1].sticks and piece.field in BODIES
         start = done[-1].start if is_body else piece.start
         if before[piece.end] - before[start] <= n:
@@ -51,7 +51,7 @@ def _split(whole: Piece, before: Sequence[int], n: int) -> list[Piece]:
 
 
 def _lines(piece: Piece, before: Sequence[int]) -> list[Piece]:
-    """The lines of a piece one by one, blank ones with the line above; a line below a blank one is the better cut."""
+    """The lines of a piece one by one, blank ones with the line above; cuts below a blank line are preferred."""
     starts = [line for line in range(piece.start, piece.end) if before[line + 1] > before[line]]
     parts = []
     for start, end in pairwise([piece.start, *starts[1:], piece.end]):
@@ -62,10 +62,10 @@ def _lines(piece: Piece, before: Sequence[int]) -> list[Piece]:
 
 
 def _joined(pieces: Sequence[Piece], before: Sequence[int], n: int) -> list[tuple[int, int]]:
-    """(first line, depth) of each piece, after pieces that stick to the next one have joined it where both fit."""
+    """(first line, depth) of each piece, after pieces that stick to the next have been joined with it if both fit."""
     units: list[tuple[int, int]] = []
     end = pieces[-1].end
-    # From the end, so that of a long comment the lines nearest to the code are the ones that stay with it.
+    # From the end, so that the lines of a long comment that are nearest to the code stay with it.
     for piece in reversed(pieces):
         if units and piece.sticks and before[end] - before[piece.start] <= n:
             units[-1] = (piece.start, piece.depth)
@@ -85,7 +85,7 @@ def _merge(units: Sequence[tuple[int, int]], before: Sequence[int], n_lines: int
         while window and before[starts[end]] - before[starts[window[0]]] > n:
             window.popleft()
         last = end - 1
-        # A unit that exceeds n on its own can only be a range of its own, whatever the window says.
+        # A unit that exceeds `n` alone can only be a range of its own, so it is always in the window.
         while window and _cost(best, units, window[-1]) >= _cost(best, units, last):
             window.pop()
         window.append(last)
