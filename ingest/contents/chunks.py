@@ -145,8 +145,7 @@ def _todo(name: str) -> pl.Expr:
 class _Todo:
     """The contents with text that some maker still has to process, each read once.
 
-    A maker is a chunker or the search for definitions; column `todo:<maker>` of a batch says if it has the content to
-    do.
+    A maker is a chunker or the search for definitions; in a batch, column `todo:<maker>` is true for its contents.
 
     Attributes:
         n_of: Maker → the number of contents that it has to process.

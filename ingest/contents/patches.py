@@ -47,11 +47,10 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
     no lines; a renamed file has its old name. Hunks end where their heads say, as for `git apply`; lines after that are
     ignored.
 
-    `official`, the reading of the published evaluator: deleted lines only, under the name in the last `+++ a/…` or `+++
-    b/…` line, which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's
-    lines go to the file above it, and those before any name are dropped. A hunk ends at a line that cannot be part of
-    one or starts with `---`, as a removed line that starts with `--` does. An empty context line whose blank an editor
-    stripped is not counted.
+    `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line,
+    which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
+    the file above it, and those before any name are dropped. A hunk ends at a line that cannot be part of one or starts
+    with `---`, as a removed line `--…` does. An empty context line whose blank an editor stripped is not counted.
     """
     # JSON may contain half a surrogate pair, which cannot be stored.
     lines = patch.encode(errors="replace").decode().split("\n")

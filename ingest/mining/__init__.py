@@ -1,1 +1,1 @@
-"""Tasks mined from repositories: what the bundled sample is made of."""
+"""Mine tasks from repositories; the bundled sample consists of such tasks."""

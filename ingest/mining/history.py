@@ -1,4 +1,4 @@
-"""A repository's history: its commits with what each changed, and the contents of any of them."""
+"""A repository's history: its commits with their changes, and the contents of any commit."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ _FORMAT = "%H%x00%P%x00%an%x00%B%x00"
 
 
 class Change(NamedTuple):
-    """A file that a commit changes: git's status, its path before (empty if added) and after (empty if deleted)."""
+    """A file changed by a commit: git's status, the path before (empty if added) and after (empty if deleted)."""
 
     status: str
     before: str
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit and its one parent, which is empty for a first commit."""
+    """A commit and its only parent, which is empty for a first commit."""
 
     commit_id: str
     parent: str
@@ -42,7 +42,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The history of a repository in a bare copy of our own; each of its contents is read once."""
+    """The history of a repository in a bare clone; each content is read once."""
 
     git: GitFolder
     head: str
@@ -57,13 +57,13 @@ class History:
         return done.out
 
     def commits(self) -> Iterator[Commit]:
-        """The commits that lead to the head, the youngest first, merges left out."""
+        """The commits that lead to the head, newest first, without merges."""
         how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
-        # No message and no path holds a NUL, so whatever else stands in one is taken as it is.
+        # Messages and paths contain no NUL, so any other characters in them are kept.
         words = self._text(*how, f"--format={_FORMAT}", self.head, "--").split("\0")[::-1]
 
         def next_word() -> str:
-            # Between two parts stand empty words and ends of lines.
+            # Parts are separated by empty words and line ends.
             while words and not words[-1].strip():
                 words.pop()
             return words[-1].strip() if words else ""
@@ -86,17 +86,17 @@ class History:
 
     @property
     def is_shallow(self) -> bool:
-        """Whether commits that came before are not here, as the repository is a clone without them."""
+        """Whether earlier commits are missing because the repository is a shallow clone."""
         return (self.git.folder / "shallow").is_file()
 
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
-        """The changes of a commit to some files, as a unified diff."""
+        """A commit's changes to some files, as a unified diff."""
         how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
-        # A path is taken as it is, whatever signs it has.
+        # Paths are literal, whatever characters they contain.
         return self._text("--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
 
     def listing(self, commit_id: str) -> dict[str, str]:
-        """Path → git id of the content, of a commit's regular files."""
+        """Path → git id of the content, for a commit's regular files."""
         if commit_id not in self._listings:
             records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
             entries = (record.partition("\t") for record in records if record)
@@ -105,7 +105,7 @@ class History:
         return self._listings[commit_id]
 
     def contents(self, ids: Collection[str]) -> Mapping[str, SharedContent | None]:
-        """Contents by id, these and all that were read before; None for one of more than `MAX_BLOB_BYTES`."""
+        """Contents by id, these and all that were read before; None for one over `MAX_BLOB_BYTES`."""
         for blob_id, data in self.git.contents(sorted({*ids} - self._contents.keys())):
             self._contents[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
         return self._contents
@@ -124,19 +124,19 @@ class History:
 
 
 def fetched(url: str, cache: Path, at: str) -> History:
-    """The history of a repository, brought up to date in a cache, at a commit, branch, tag or HEAD."""
+    """The history of a repository at a commit, branch, tag or HEAD (`at` empty), fetched or updated in a cache."""
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
     settings = folder.with_suffix(".config")
     git = GitFolder(folder, str(settings))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        # Who names a folder may read it, whoever owns it; git would refuse another's.
+        # The user named the folder; git would refuse one that somebody else owns.
         settings.write_text("[safe]\n\tdirectory = *\n" if url.startswith("file://") else "", encoding="utf-8")
         with FileLock(folder.with_suffix(".lock")):
             git.make()
             options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
             answer = git.ask("fetch", *options, url, *_REFS, seconds=FETCH_SECONDS)
-            # On its own: the HEAD of a bare repository may be a branch that is not there.
+            # Fetched separately: the HEAD of a bare repository may be a branch that does not exist.
             if not answer.code and git.ask("fetch", *options, url, f"+HEAD:{HEAD}", seconds=FETCH_SECONDS).code:
                 git.ask("update-ref", "-d", HEAD)
     except OSError as error:

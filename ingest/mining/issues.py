@@ -1,4 +1,4 @@
-"""Issue tasks from a history: a commit's message asks, its parent is searched, what it replaces there is gold."""
+"""Issue tasks from a history: a commit's message is the query, its parent the pool, the code it replaces the gold."""
 
 import json
 import re
@@ -14,13 +14,13 @@ from lake.fingerprint import sha256_of
 from lake.text import counted, language_of
 
 MAX_CHANGED_FILES = 10
-"""A commit that changes more source files is no answer to one question."""
+"""A commit that changes more source files than this is no task: it does not answer one question."""
 MAX_CHANGED_LINES = 200
-"""Nor is one that changes more lines of the files before it."""
+"""A commit that changes more lines of existing files than this is no task either."""
 MIN_WORDS = 4
 
 SIZES = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines"}
-"""Most lines that a commit replaces → the name of the size."""
+"""The largest number of replaced lines → the name of that size."""
 
 NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
 
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def question_of(commit: Commit) -> str:
-    """A commit's message without those who signed it."""
+    """A commit's message without trailers such as `Signed-off-by`."""
     return re.sub(r"\n{3,}", "\n\n", _SIGNED.sub("", commit.message)).strip()
 
 
@@ -40,7 +40,7 @@ def _sources(commit: Commit) -> list[str]:
 
 
 def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
-    """Whether something holds of every file of a known language that a commit changes, and there is one."""
+    """Whether `holds` is true of all files of known languages that a commit changes, and there is at least one."""
     paths = [path for change in commit.changes if language_of(path := change.before or change.after)]
     return bool(paths) and all(map(holds, paths))
 
@@ -57,7 +57,7 @@ COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "renames alone": lambda commit: all(change.status == "R100" for change in commit.changes),
     f"more than {MAX_CHANGED_FILES} source files": lambda commit: len(_sources(commit)) > MAX_CHANGED_FILES,
 }
-"""Rule → whether it leaves a commit out, in the order in which they are asked. Merges are left out before."""
+"""Rule → whether it leaves a commit out, in the order in which they apply. Merges are left out before."""
 
 MERGE = "merge"
 WHITE_SPACE, NO_OLD_LINE = "white space alone", "no line that stood there before"
@@ -67,7 +67,7 @@ SAME_QUESTION = "a message that another commit has"
 
 @dataclass
 class IssueMiner:
-    """The issue tasks of a history, and how many commits each rule left out, or none: there were enough tasks."""
+    """Mines the issue tasks of a history; counts the commits left out by each rule, or not needed for `n` tasks."""
 
     history: History
     repository: str
@@ -78,7 +78,7 @@ class IssueMiner:
 
     @cached_property
     def tasks(self) -> list[dict[str, object]]:
-        """The tasks as rows of ContextBench, in the order of their ids."""
+        """The tasks as rows of ContextBench, sorted by id."""
         self.left_out[MERGE] += self.history.n_merges
         candidates = dict[str, Commit]()
         for commit in self.history.commits():
@@ -100,7 +100,7 @@ class IssueMiner:
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
     def summary(self) -> str:
-        """The tasks and the commits that were left out, as a sentence."""
+        """A sentence with the number of tasks and of the commits that were left out."""
         n_tasks = len(self.tasks)
         slices = Counter(str(row[column]) for column in ("source", "size") for row in self.tasks)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
@@ -114,7 +114,7 @@ class IssueMiner:
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
         names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
         paths = list(dict.fromkeys(names))
-        # Of source files alone: what else a commit changes, its tests above all, asks nobody to have found it.
+        # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
         patch = self.history.patch(commit, paths)
         if _is_formatting(patch):
             return WHITE_SPACE, {}
@@ -147,7 +147,7 @@ class IssueMiner:
 
 
 def _is_formatting(patch: str) -> bool:
-    """Whether what a patch takes away and what it adds are the same text but for white space, and there is some."""
+    """Whether a patch changes only white space; False if it has no hunk."""
     texts, in_hunk = {"-": "", "+": ""}, False
     for line in patch.split("\n"):
         in_hunk = line.startswith("@@") or (in_hunk and not line.startswith("diff --git "))
@@ -157,12 +157,12 @@ def _is_formatting(patch: str) -> bool:
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:
-    """The part of the answer that the question says: a file's name, else a definition's, else neither."""
+    """The part of the answer that the question contains: a file's name, else a definition's name, else neither."""
     words = set(re.findall(r"[\w./-]+", question))
     words |= {word.strip("./") for word in words}
     last = {word.rsplit("/", 1)[-1] for word in words}
     if any(path in words or path.rsplit("/", 1)[-1] in last for path in paths):
         return NAMES_FILE
-    # A short or everyday name may stand there by chance.
+    # A short or everyday name may occur by chance.
     telling = {name for name in names if len(name) > 3 and (not name.islower() or "_" in name or len(name) > 7)}
     return NAMES_NEITHER if telling.isdisjoint(re.findall(r"\w+", question)) else NAMES_SYMBOL

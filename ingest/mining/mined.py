@@ -1,4 +1,4 @@
-"""A repository of one's own as benchmarks: completions, next lines and issues, each mined by a sealed rule."""
+"""Benchmarks mined from the user's repository: completions, next lines and issues, each by a fixed rule."""
 
 import io
 import re
@@ -27,7 +27,7 @@ from lake.text import counted, language_of
 
 
 class MineRequest(NamedTuple):
-    """A request to mine a repository; HEAD and the repository's own name where `at` and `name` are empty."""
+    """A request to mine a repository; an empty `at` means HEAD, an empty `name` the repository's own name."""
 
     target: str
     at: str
@@ -38,7 +38,7 @@ class MineRequest(NamedTuple):
 
 @dataclass
 class _CodeMiner(Generic[MinedTask]):
-    """The tasks of one kind of a repository's files at the head of its history, drawn evenly over the files."""
+    """Mines one kind of task from the files at the head of a history; tasks are drawn evenly over the files."""
 
     kind: str
     mine: Callable[[str, SourceFiles], Iterable[MinedTask]]
@@ -50,13 +50,13 @@ class _CodeMiner(Generic[MinedTask]):
 
     @cached_property
     def listing(self) -> dict[str, str]:
-        """Path → git id of the files of known languages."""
+        """Path → git id, for files of known languages."""
         listing = self.history.listing(self.history.head)
         return {path: blob_id for path, blob_id in listing.items() if language_of(path)}
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """The files of known languages; one of more than `MAX_SEARCHED_BYTES` cannot be read."""
+        """The files of known languages; reading one over `MAX_SEARCHED_BYTES` raises an error."""
 
         def opened(path: str) -> io.BytesIO:
             data = self.history.contents(self.listing.values())[self.listing[path]]
@@ -68,7 +68,7 @@ class _CodeMiner(Generic[MinedTask]):
 
     @cached_property
     def files(self) -> SourceFiles:
-        """The repository's own source; the other files are counted."""
+        """The repository's own source files; the other files are counted in `left_out`."""
         contents = dict[str, bytes]()
         for entry in self.entries:
             if is_source(entry.path):
@@ -90,7 +90,7 @@ class _CodeMiner(Generic[MinedTask]):
         return choose(candidates, self.request.n, self.request.seed)
 
     def summary(self) -> str:
-        """The tasks that were drawn, of how many, and the candidates that were left out, by rule."""
+        """A sentence with the number of tasks drawn, of candidates, and of those left out by each rule."""
         languages = Counter(language_of(task.location[0]) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
@@ -101,11 +101,11 @@ class _CodeMiner(Generic[MinedTask]):
 
 Miner = _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
 MinedBenchmark = tuple[Benchmark, TreesSource, tuple[str, ...], Miner]
-"""A benchmark under the repository's name, what it reads, its subsets, and the miner, which sums up its tasks."""
+"""A benchmark named after the repository, its source, its subsets, and its miner."""
 
 
 def open_repository(request: MineRequest, cache: Path) -> History:
-    """The history that a target and a commit name, in a cache."""
+    """The history of the requested repository at the requested commit, in a cache."""
     if "://" in request.target:
         return fetched(checked("address", request.target), cache, request.at)
     folder = Path(request.target).resolve()
@@ -118,7 +118,7 @@ def open_repository(request: MineRequest, cache: Path) -> History:
 def mined(
     request: MineRequest, history: History, tasks: list[str], declared: Mapping[str, Benchmark]
 ) -> list[MinedBenchmark]:
-    """A repository's benchmarks, one for each kind of task; nothing is mined before it is read."""
+    """The benchmarks of a repository, one per kind of task; tasks are mined when they are first read."""
     name, repository, read_from = _names(request)
     pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
     made = []
@@ -126,7 +126,7 @@ def mined(
         like, title, meaning, mine = MINED_TASKS[task]
         miner, trees, subsets = mine(history, repository, request)
         own = own_benchmark(declared[like], f"{name}-{task}")
-        # Of every language, where RepoEval's own files are Python.
+        # Files of all languages; RepoEval's own `find` keeps only Python.
         find = partial(find_places, _PLACES) if task == "completion" else own.find
         benchmark = replace(own, title=title.format(name), meaning=meaning, find=find)
         source = TreesSource(trees, name=read_from, label="mined", pinned=pinned, repositories=history)

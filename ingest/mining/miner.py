@@ -1,4 +1,4 @@
-"""The miner: a repository's files → functions to complete, in every language that definitions are found in."""
+"""Mine functions to complete from a repository's files, in every language that definitions are found in."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from lake.text import regex_tokens
 Level = Literal["function", "line"]
 
 BODY_LINES = range(3, 29)
-"""Lines of a function's body: RepoEval's own 455 functions have 3 to 28."""
+"""The allowed number of lines of a function's body: RepoEval's own 455 functions have 3 to 28."""
 NESTED, OVERLOAD, NO_BODY = "inside another function", "overload", "no body with lines of its own"
 LENGTH = f"body not of {BODY_LINES.start} to {BODY_LINES.stop - 1} lines"
 
 _FUNCTION = re.compile(r"function|method|constructor|init_declaration")
-_DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
+_DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither an f-string nor bytes
 
 
 @dataclass(frozen=True)
 class Completion(DrawnTask):
-    """Lines `[start, end)` of a repository's file that are to be completed, from 0; of a function with its name."""
+    """Lines `[start, end)` of a repository's file to be completed, from 0; `name` is that of a function, else empty."""
 
     repo: str
     lines: list[str]
@@ -39,11 +39,11 @@ class Completion(DrawnTask):
     def of(
         cls, level: Level, repo: str, path: str, lines: list[str], start: int, end: int, name: str = "", known: str = ""
     ) -> Completion:
-        """A completion; what it is `known` by stays when code around it moves."""
+        """A completion; `known` identifies it and stays the same when code around it moves."""
         return cls((level, repo, path, known), (path, start), "".join(lines[start:end]), repo, lines, name)
 
     def row(self, number: int, limit: int) -> dict[str, object]:
-        """A row of RepoEval's task files, at most `limit` tokens in its prompt, id and answer as RepoCoder's."""
+        """A row of RepoEval's task files; the prompt has at most `limit` tokens, id and answer are as RepoCoder's."""
         path, line = self.location
         prompt, start = prompt_before(self.lines, line, limit)
         folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
@@ -60,7 +60,7 @@ MinedTask = TypeVar("MinedTask", bound=DrawnTask)
 
 
 def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[MinedTask]:
-    """At most so many tasks, by a hash of what they are, one of each file in turn, no answer twice, by file."""
+    """At most `limit` tasks, sorted by location: one of each file in turn, in hash order, without equal answers."""
     turns: Counter[str] = Counter()
     numbered = []
     for task in sorted(tasks, key=lambda task: task.order(seed)):
@@ -74,7 +74,7 @@ def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[Mined
 
 
 def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
-    """The functions of a repository's own source; what is none to be completed is counted by rule."""
+    """The functions to complete in a repository's own source; those that a rule leaves out are counted."""
     for path, lines, root in files.parsed():
         times: Counter[str] = Counter()
         end_of_outer = 0
@@ -97,7 +97,7 @@ def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
 
 
 def folder_of(repo: str) -> str:
-    """RepoEval's name of a repository's folder: `pallets/click` → `pallets_click`."""
+    """RepoEval's name for a repository's folder: `pallets/click` → `pallets_click`."""
     return repo.replace("/", "_")
 
 
@@ -105,7 +105,7 @@ _tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
 
 
 def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
-    """The text before a line, right-stripped: its last `limit` tokens, cut before one, and the line it starts in."""
+    """The last `limit` tokens of the text before a line, right-stripped, and the line in which they start."""
     left = limit
     for at in range(hole - 1, -1, -1):
         tokens = _tokens(lines[at])
@@ -121,7 +121,7 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
     if _is_overload(function):
         return OVERLOAD
-    # Kotlin's grammar has no word for bodies.
+    # Kotlin's grammar has no field for bodies.
     inner = (child for child in function.named_children if child.type == "function_body")
     body = function.child_by_field_name("body") or next(inner, None)
     if body is None:
@@ -134,7 +134,7 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
     else:
         statements = [child for child in body.named_children if child.type != "comment"]
         statements = statements[bool(statements) and _is_docstring(statements[0]) :]
-        # Any other body without braces is an expression.
+        # All other bodies without braces are expressions.
         if body.type not in ("block", "body_statement", "indented_block") or not statements:
             return NO_BODY
         start, end = statements[0].start_point.row, statements[-1].end_point.row + 1
@@ -145,7 +145,7 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
 
 
 def _is_alone(lines: list[str], first: Node, last: Node) -> bool:
-    """Whether nothing but the nodes from the first to the last stands on their lines, a comment at the end aside."""
+    """Whether the lines of the nodes `first` to `last` contain nothing else, except a comment at the end."""
     before = lines[first.start_point.row].encode()[: first.start_point.column].strip()
     after = lines[last.end_point.row].encode()[last.end_point.column :].strip()
     return not before and (not after or after.startswith(b"#"))

@@ -1,8 +1,8 @@
-"""A repository's own source as the pinned grammars read it, and a file's uses of other files, by their names alone.
+"""A repository's own source files, and each file's uses of definitions in other files, found by name only.
 
-A name means the definition of another file where that is the only one of the repository's own source at the top level
-of its file that is called so, where the file defines nothing of the name itself, and where the file can see it: an
-import statement names it together with its file or folder, or its file whole, or the language sees its own folder.
+A name refers to a definition in another file if that is the only one of that name at the top level of any file of the
+repository's own source, if the file defines nothing of that name itself, and if the file can see it: an import
+statement names it together with its file or folder, or names its whole file, or the language sees its own folder.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ GENERATED = re.compile(
 )
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
-"""As RepoBench has it: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
+"""As in RepoBench: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
 
 
 @dataclass(frozen=True)
 class DrawnTask:
-    """A task that may be taken; its identity stays when code around it moves."""
+    """A candidate for a task; its `identity` does not change when code around it moves."""
 
     identity: tuple[str, ...]
     location: tuple[str, int]
     answer: str
 
     def order(self, seed: str) -> tuple[str, str, int]:
-        """The sort key by which the first tasks are taken: a hash, then path and line."""
+        """The sort key by which tasks are drawn: a hash, then path and line."""
         identity = "\0".join((*([seed] if seed else []), *self.identity))
         return hashlib.sha256(identity.encode()).hexdigest(), *self.location
 
 
 @dataclass(frozen=True)
 class FileUsage:
-    """A file of a repository, the texts of the definitions that it imports from there, and which line uses which.
+    """A file, the texts of the definitions that it imports from its repository, and which lines use which of them.
 
     Attributes:
-        unasked: Candidates whose name means something else somewhere in the file; they are no question's gold.
-        closed: Lines that are no next line, such as those inside a string of several lines.
+        unasked: Candidates whose name has another meaning somewhere in the file; they are never gold.
+        closed: Lines that are never asked for, such as those inside a string of several lines.
     """
 
     repo: str
@@ -74,37 +74,37 @@ class FileUsage:
 
     @property
     def level(self) -> str:
-        """Easy or hard by the number of candidates."""
+        """`hard` or `easy`, by the number of candidates."""
         return "hard" if len(self.candidates) >= MIN_HARD else "easy"
 
     def questions(self) -> Iterator[Question]:
-        """A question where a candidate is used first, in the order of the candidates."""
+        """A question for the first use of each candidate, in the order of the candidates."""
         is_code = (bool(line.strip() and row not in self.import_rows) for row, line in enumerate(self.lines))
         n_code_lines = list(accumulate(is_code, initial=0))
         for gold in range(len(self.candidates)):
             row = min((row for row, used in self.uses.items() if gold in used), default=None)
             if row is None or self.uses[row] != {gold} or row in self.closed or gold in self.unasked:
                 continue
-            # RepoBench asks with the last three lines.
+            # RepoBench's query is the last three lines.
             if n_code_lines[row] >= 3:
                 yield Question.of(self, row, gold)
 
 
 @dataclass(frozen=True)
 class Question(DrawnTask):
-    """One line that uses one candidate; the answer is the line as it stands, without its end."""
+    """A line that uses one candidate; the answer is the line without its line end."""
 
     usage: FileUsage
     gold: int
 
     @classmethod
     def of(cls, usage: FileUsage, row: int, gold: int) -> Question:
-        """The question that a line of a file asks for a candidate."""
+        """The question whose answer is line `row` of a file, which uses candidate `gold`."""
         answer = usage.lines[row].removesuffix("\n")
         return cls((usage.repo, usage.path, answer.strip()), (usage.path, row), answer, usage, gold)
 
     def as_row(self, split: str = "test") -> dict[str, object]:
-        """The row as the hub's files hold it: the code is the file's text before the line, without the imports."""
+        """A row in the form of the hub's files: the code is the file's text before the line, without the imports."""
         usage, (path, line) = self.usage, self.location
         before = (text for row, text in enumerate(usage.lines[:line]) if row not in usage.import_rows)
         return {
@@ -123,7 +123,7 @@ class Question(DrawnTask):
 UNREADABLE = "file not in UTF-8 or with syntax errors"
 
 _SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
-"""Languages in which a file sees what lies in its folder without an import."""
+"""Languages in which a file can use definitions in its own folder without an import."""
 _IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
 _FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
 _IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
@@ -139,13 +139,13 @@ class _Definition(NamedTuple):
 
 @dataclass
 class SourceFiles:
-    """The files of a repository that are its own source, parsed one by one."""
+    """The repository's own source files, parsed one by one; files that cannot be parsed are counted in `left_out`."""
 
     contents: Mapping[str, bytes]
     left_out: Counter[str]
 
     def parsed(self) -> Iterator[tuple[str, list[str], Node]]:
-        """Path, lines and syntax tree of those that can be read, the others counted."""
+        """Path, lines and syntax tree of each file that can be parsed; the others are counted."""
         for path, data in self.contents.items():
             lines = lines_of(data) if is_source(path) else []
             root = syntax_tree("".join(lines).encode(), language_of(path)) if lines else ""
@@ -156,7 +156,7 @@ class SourceFiles:
 
 
 def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
-    """Every file that uses enough definitions of others, by path."""
+    """Every file that uses enough definitions of other files, sorted by path."""
     known: dict[str, list[_Definition]] = {}
     own: dict[str, set[str]] = {}
     for path, lines, root in files.parsed():
@@ -186,7 +186,7 @@ def _usage(
         or (node.start_point.row == node.end_point.row and re.search(r"\brequire(_relative)?\b", node_text(node)))
     ]
     texts = [node_text(node) for node in statements]
-    # The words of each import, and those that may be whole files, none where it lists what it takes of one.
+    # The words of each import, and those that may name whole files: none if the import lists names from one file.
     imports = [({*words(text)}, {*words("" if "{" in text else _FROM.sub("", text))}) for text in texts]
     folder, by_folder = PurePosixPath(path).parent, language in _SAME_FOLDER
 
@@ -202,7 +202,7 @@ def _usage(
     names = {node_text(node) for node in identifiers} & elsewhere.keys()
     seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name, elsewhere[name])]
     seen.sort(key=lambda name: (elsewhere[name].path, elsewhere[name].line))
-    # Two names of one definition are one candidate, and so are two definitions that read the same.
+    # Two names for one definition are one candidate, and so are two definitions with equal text.
     candidates = list(dict.fromkeys(elsewhere[name].text for name in seen))
     if len(candidates) < MIN_CANDIDATES:
         return None
@@ -214,7 +214,7 @@ def _usage(
         row, name = node.start_point.row, node_text(node)
         if name in number and row not in import_rows:
             (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
-    # A line that names, in a string, a comment or as an attribute, a candidate it does not use is no next line either.
+    # Nor is a line asked for that mentions, in a string, comment or attribute, a candidate it does not use.
     mentioned = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
     inside = (node for node in ordered_captures(language, any_of(language, _TEXT), root) if "\n" in node_text(node))
     closed = {row for node in inside for row in range(node.start_point.row, node.end_point.row + 1)}
@@ -234,13 +234,13 @@ def _is_bound(node: Node) -> bool:
 
 
 def ordered_captures(language: str, pattern: str, root: Node) -> list[Node]:
-    """The nodes that a query's pattern calls `@it`, in the file's order."""
+    """The nodes that a query's pattern captures as `@it`, in the file's order."""
     return sorted(captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
 
 
 @cache
 def any_of(language: str, kinds: re.Pattern[str]) -> str:
-    """A query's pattern for the nodes of a language whose kinds' names match."""
+    """A query pattern for the nodes of a language whose kind's name matches `kinds`."""
     grammar = get_language(cast("SupportedLanguage", language))
     ids = (number for number in range(grammar.node_kind_count) if grammar.node_kind_is_named(number))
     visible = {grammar.node_kind_for_id(number) for number in ids if grammar.node_kind_is_visible(number)}
@@ -254,7 +254,7 @@ def node_text(node: Node) -> str:
 
 
 def lines_of(data: bytes) -> list[str] | None:
-    r"""A file's lines with ends `\n`; None where it is not UTF-8 or a `\r` stands alone, which some take for an end."""
+    r"""A file's lines, ending in `\n`; None if it is not UTF-8 or has a lone `\r`, which some take for a line end."""
     try:
         text = data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError:
@@ -263,5 +263,5 @@ def lines_of(data: bytes) -> list[str] | None:
 
 
 def is_source(path: str) -> bool:
-    """Whether a path is the repository's own source: of a known language, no test, neither generated nor vendored."""
+    """Whether a path is the repository's own source: of a known language, and neither test, generated nor vendored."""
     return bool(language_of(path)) and not TESTS.search(path) and not GENERATED.search(path)

@@ -1,4 +1,4 @@
-"""The bundled sample in the publishers' layouts: places in packages installed anyway, and in Java of our own."""
+"""The bundled sample in the publishers' layouts: places in packages that are required anyway, and in own Java code."""
 
 import base64
 import csv
@@ -24,31 +24,31 @@ from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
 PLACES_FILE = DATA / "places.jsonl"
-"""Where in which files what is asked stands: a line per repository. Each package is pure Python, permissively licensed
-and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
+"""The places of the sample's tasks in files: one line per repository. Each package is pure Python, permissively
+licensed and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
 
 PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
-"""How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
+"""The maximum number of `regex` tokens in a prompt. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
 those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
 
 ByteSpan = tuple[str, int, int]
-"""Path, and bytes `[start, end)` as places count them: of the text of `lines_of`."""
+"""Path, and bytes `[start, end)` of the text that `lines_of` gives."""
 
 
 class Uses(BaseModel):
-    """A file's import statements, in bytes, and the definitions that it imports from its repository."""
+    """A file's import statements, as byte ranges, and the definitions that it imports from its repository."""
 
     imports: list[tuple[int, int]]
     candidates: list[ByteSpan]
 
 
 class Places(BaseModel):
-    """What is asked of a repository, whose files are those of the package `pin`; empty for Java of our own.
+    """The places of a repository's tasks; its files are those of the package `pin`, or own Java code if that is empty.
 
     Attributes:
-        completions: Level → path, lines [start, end) from 0 and, of a function, its name.
+        completions: Level → path, lines [start, end) from 0 and, for a function, its name.
         next_lines: Setting → path, line from 0 and number of the candidate that the line uses.
     """
 
@@ -71,18 +71,18 @@ class Places(BaseModel):
 
     @cached_property
     def lines(self) -> dict[str, list[str]]:
-        """The lines of each source file, as places count them."""
+        """The lines of each source file, as the places count them."""
         sources = (file for file in self.entries if file.path.endswith((".py", ".java")))
         return {file.path: lines_of(file.read()) or [] for file in sources}
 
     def completion_rows(self, level: Level, limit: int) -> Iterable[object]:
-        """The completions of a level, with at most `limit` tokens in a prompt."""
+        """The completions of a level as rows, with at most `limit` tokens in a prompt."""
         for number, (path, start, end, *name) in enumerate(self.completions.get(level, ())):
             of = (level, self.repository, path, self.lines[path], start, end)
             yield Completion.of(*of, *map(str, name)).row(number, limit)
 
     def next_line_rows(self, setting: str) -> Iterable[dict[str, object]]:
-        """The next lines of a setting."""
+        """The next-line tasks of a setting as rows."""
         for path, row, gold in self.next_lines[setting]:
             yield Question.of(self._usages[path], row, gold).as_row(self.split)
 
@@ -101,9 +101,9 @@ class Places(BaseModel):
 
 
 def open_sample(benchmark: str) -> Source:
-    """The sample of a benchmark; packages are listed, nothing is read before an entry is."""
+    """The sample of a benchmark; packages are listed, but no file is read before its entry is."""
     if benchmark == "contextbench":
-        # Small repositories of our own, the files of each at its commits as Parquet.
+        # Small repositories of our own; each Parquet file has the files of one repository at one commit.
         home = DATA / benchmark
         files = sorted(file for file in home.rglob("*") if file.is_file())
         revision = fingerprint([(file.relative_to(home), sha256_of_file(file)) for file in files])[:16]
@@ -132,7 +132,7 @@ def read_places(file: Path = PLACES_FILE) -> list[Places]:
 
 
 def read_package(pin: str) -> dict[str, Entry]:
-    """The `.py` and licence texts of an installed package, `click==8.5.1`, by path; each is checked as it is read."""
+    """The `.py` files and licences of an installed package (`click==8.5.1`), by path; each is checked when read."""
     name, _, version = pin.partition("==")
     installed = None
     with suppress(PackageNotFoundError):
@@ -143,7 +143,7 @@ def read_package(pin: str) -> dict[str, Entry]:
         hint = "Install what the application needs: python -m pip install -r requirements.txt"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     again = f"python -m pip install --force-reinstall --no-deps {pin}"
-    # The RECORD itself: `Distribution.files` leaves out, from Python 3.12 on, what is recorded and no longer there.
+    # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
     record = installed.read_text("RECORD")
     files: dict[str, Entry] = {}
     for row in csv.reader((record or "").splitlines()):
@@ -175,7 +175,7 @@ def _path_in_repository(path: PurePosixPath) -> str | None:
     if path.is_absolute() or ".." in path.parts:
         return None
     if path.parts[0].endswith(".dist-info"):
-        # A wheel keeps licences at `<x>.dist-info/` or below `licenses/` there; in a repository they stand at the top.
+        # A wheel has licences in `<x>.dist-info/` or in `licenses/` there; a repository has them at the top.
         return path.name if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE")) else None
     return str(path) if path.suffix == ".py" else None
 
@@ -219,7 +219,7 @@ def _made_when_read(
 
 
 def made_entry(path: str, rows: Callable[[], Iterable[object]], digest: str, end: str = "\n") -> Entry:
-    """A file of rows, made when it is read."""
+    """A file of rows that is made when it is read."""
 
     def opened() -> io.BytesIO:
         return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in rows()).encode())

@@ -1,1 +1,1 @@
-"""Programs of others, in any language, that answer lines of JSON: they cut files, or they search them."""
+"""External programs in any language that answer JSON lines with JSON lines: chunkers, and programs that search."""

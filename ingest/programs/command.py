@@ -1,7 +1,7 @@
-"""A command in any language that answers JSON lines with JSON lines; what crashes or hangs costs its own answer alone.
+"""A command in any language that answers JSON lines with JSON lines; a crash or hang costs only the answer it was at.
 
-Each request is a line `{"id": …, …}` on the command's standard input, which ends behind the last; each answer is a line
-with the same id on its standard output, in any order, at once or when all are read. It ends with all that it started.
+Each request is a line `{"id": …, …}` on its standard input, which is closed after the last; each answer is a line with
+the same id on its standard output, in any order, at once or when all are read. All that it starts is ended with it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
 
 ANSWER_SECONDS = 60.0
-"""Seconds that a command may be silent while it owes answers."""
+"""The number of seconds that a command may be silent while answers are outstanding."""
 MAX_VAIN = 5
-"""Requests that may go wrong before any is answered; then the others are not tried."""
+"""The number of requests that may fail before any is answered; after that, no others are tried."""
 _KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
-"""Lines of standard error that are kept; of these so many are shown, with so many characters."""
+"""The number of lines of standard error that are kept, how many of these are shown, and with how many characters."""
 
 FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")  # `module:function`, in place of one
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
@@ -41,9 +41,9 @@ Request = Mapping[str, object]
 
 
 class NoAnswerError(Exception):
-    """A program owes an answer and gives none; the message has its last complaint.
+    """A program gives no answer although one is outstanding; the message includes the end of its standard error.
 
-    It ended or closed its output, or `is_silent`: it ran on for too long, or `is_invalid`: it wrote something else.
+    It ended or closed its output, or `is_silent`: it timed out, or `is_invalid`: it wrote something else.
     """
 
     def __init__(self, why: str, *, is_silent: bool = False, is_invalid: bool = False) -> None:
@@ -52,14 +52,14 @@ class NoAnswerError(Exception):
 
 
 class RunningProgram:
-    """A program that runs until it is closed, or until an answer is missing."""
+    """A running program; it is ended by `close`, or when an answer is missing."""
 
     def __init__(self, words: Sequence[str], seconds: float) -> None:
         self._seconds = seconds
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaint: deque[bytes] = deque(maxlen=_KEPT_LINES)
         self._threads: list[threading.Thread] = []
-        # A session of its own ends with all it starts. Python would keep its answers back in a pipe.
+        # A session of its own can be ended with all its processes. Python would buffer its answers in a pipe.
         pipe, none, environment = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, "PYTHONUNBUFFERED": "1"}
         try:
             self._process = subprocess.Popen(
@@ -67,18 +67,18 @@ class RunningProgram:
             )
         except OSError as error:
             raise NoAnswerError(f"{words[0]} cannot be started: {error.strerror}") from error
-        # Its input ends with this process, however that ends: then nothing of the program is left running.
+        # The guard's input closes when this process ends, however it ends; it then kills the program's processes.
         guard = ("sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid))
         self._guard = subprocess.Popen(guard, stdin=pipe, stdout=none, stderr=none, start_new_session=True)
         self._in_thread(self._read)
         self._in_thread(self._read_complaint)
 
     def send(self, requests: Sequence[Request], *, are_all: bool = False) -> None:
-        """Send requests, and close the input behind the last of all; nothing is waited for."""
+        """Send requests without waiting, and close the input after the last one (`are_all`)."""
         self._in_thread(partial(self._write, requests, are_all=are_all))
 
     def answer(self, owed: set[str]) -> Request:
-        """The next answer to any request of some ids; without one a `NoAnswerError`, and the program is ended."""
+        """The next answer to any of the requests `owed` (ids); without one, the program is ended: `NoAnswerError`."""
         try:
             line = self._lines.get(timeout=self._seconds)
         except queue.Empty as error:
@@ -97,14 +97,14 @@ class RunningProgram:
         return payload
 
     def close(self, seconds: float = 0) -> None:
-        """End it with all that it started, some seconds after its input was closed."""
+        """End the program with all that it started, at most `seconds` after closing its input."""
         if seconds:
             self._write((), are_all=True)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        # Ended before the program's id is free for another process.
+        # The guard is ended first: afterwards, the program's process id may be reused.
         self._guard.kill()
         self._guard.communicate()
         self._process.wait()
@@ -138,11 +138,11 @@ class RunningProgram:
                 self._complaint.append(line)
 
     def _ended(self, why: str) -> str:
-        """End the program; why there is no answer, with the last lines of its standard error."""
+        """End the program; return `why` with the last lines of its standard error."""
         self.close()
         text = b"".join(self._complaint).decode(errors="replace")
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        # Python prints the stack above the error, others below it.
+        # Python prints the stack above the error, other languages below it.
         errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
         shown = " | ".join(lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:])
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
@@ -166,14 +166,14 @@ def _parse(line: bytes, owed: set[str]) -> tuple[Request, str]:
 
 @dataclass(frozen=True)
 class JsonCommand:
-    """A program and its arguments, which no shell reads; it may be silent for some seconds while it owes answers."""
+    """A program and its arguments, run without a shell; it may be silent for `seconds` while it owes answers."""
 
     words: tuple[str, ...]
     seconds: float = ANSWER_SECONDS
 
     @classmethod
     def of(cls, text: str, *, seconds: float = ANSWER_SECONDS) -> JsonCommand:
-        """A command as a person writes it, with quotes where a word has blanks."""
+        """A command as a person writes it; words with blanks are in quotes."""
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -189,19 +189,19 @@ class JsonCommand:
 
     @property
     def files(self) -> list[Path]:
-        """The files that its words name."""
+        """The files among its words."""
         return [Path(word) for word in self.words if Path(word).is_file()]
 
     @cached_property
     def digest(self) -> str:
-        """Of its words and of the files that they name; what those read in turn is not known."""
+        """The digest of its words and of the files among them; files that these read in turn are not included."""
         return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
-        """The answer to each request, in their order, or with `error` why there is none; each has an `id` of its own.
+        """The answer to each request, in order; `error` says why one is missing. Each request has a unique `id`.
 
-        What crashes, hangs or writes nonsense is started again for the requests that it owes, fewer and fewer at a
-        time, until the one that it fails on is alone.
+        A program that crashes, hangs or writes invalid output is restarted for the outstanding requests, in ever
+        smaller batches, until the request that it fails on is alone.
         """
         answers: dict[str, Request] = {}
         batches = [list(requests)] if requests else []
@@ -216,7 +216,7 @@ class JsonCommand:
                 answers[str(batch[0]["id"])] = {"error": error}
                 n_vain += not has_answered
             elif owed:
-                # What answers as it reads fails on the first that it owes; of what reads all first, nothing is known.
+                # A program answering as it reads fails at the first it owes; one that reads all first may fail at any.
                 middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
                 batches += [half for half in (owed[middle:], owed[:middle]) if half]
         last = next((answer["error"] for answer in reversed(answers.values()) if "error" in answer), "")
@@ -224,7 +224,7 @@ class JsonCommand:
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], str]:
-        """The answers of one start of the command, by id, and why it did not answer the rest."""
+        """The answers of one run of the command, by id, and the reason why the others are missing (else empty)."""
         owed = {str(request["id"]) for request in requests}
         payloads: dict[str, Request] = {}
         try:

@@ -1,6 +1,6 @@
-"""A Python function as a program that answers JSON lines: `function_program.py module:function`.
+"""Run a Python function as a program that answers JSON lines: `function_program.py module:function`.
 
-The module is imported from the working directory. It runs in a process of its own, of which it may take what it likes.
+The module is imported from the working directory, in a process of its own, which the function may use as it likes.
 """
 
 import importlib
@@ -32,10 +32,10 @@ def _main(what: str, located: Callable[[BaseException, Path | None], str]) -> No
 
 
 if __name__ == "__main__":
-    # Python puts this file's own folder first, which holds modules of this package under short names.
+    # Python puts this file's folder first in the path; its modules would be found under short names.
     sys.path[0] = str(Path(__file__).parents[2])
     located = importlib.import_module("lake.errors").located
-    # From here on modules are those of the working directory, whatever their names.
+    # From here on, modules come from the working directory, whatever their names.
     sys.path[0] = str(Path.cwd())
     for name in ("lake", "lake.errors", "lake.text"):
         del sys.modules[name]

@@ -1,8 +1,8 @@
-"""What many coding agents do in place of an index: ripgrep for the query's identifiers, hits merged into windows.
+"""Search as many coding agents do, without an index: ripgrep for the query's identifiers, hits merged into windows.
 
-The identifiers of the query that the fewest files of the pool have are the patterns: fixed strings at word boundaries.
-Lines around each hit are a window, windows that touch are one, and a window scores the sum of the idf of the distinct
-identifiers in it.
+The patterns are the query's identifiers that occur in the fewest files of the pool, as fixed strings at word
+boundaries. The lines around a hit form a window, and windows that touch are merged. A window's score is the sum of the
+idf of the distinct identifiers in it.
 """
 
 import json
@@ -14,15 +14,15 @@ from collections import Counter
 from pathlib import Path
 
 _AROUND = 10
-"""Lines before and behind a hit that belong to its window."""
+"""The number of lines before and after a hit that belong to its window."""
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
-# Every file of the pool, whatever a .gitignore says, byte by byte; no configuration of whoever runs it.
+# All files of the pool, regardless of `.gitignore` and of the user's configuration, as bytes.
 _RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",
        "--word-regexp")  # fmt: skip
 
 
 class _Pool:
-    """A folder that is searched, with the number of files that have each identifier."""
+    """A folder to search; `n_files` is the number of files that contain each identifier."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -35,7 +35,7 @@ class _Pool:
                 self.n_files.update(set(_IDENTIFIER.findall(data)))
 
     def search(self, query: str, k: int) -> list[tuple[str, int, int, float]]:
-        """The best windows, the best first: path, first and last line (from 1, inclusive), score."""
+        """The best windows, best first: path, first and last line (from 1, inclusive), score."""
         known = {name for name in _IDENTIFIER.findall(query.encode()) if name in self.n_files}
         rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:16]
         if not rarest:

@@ -1,1 +1,1 @@
-"""Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""
+"""Sources of raw files in one common form: the bundled sample, a local folder, the publishers."""

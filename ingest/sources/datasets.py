@@ -1,7 +1,7 @@
-"""Data sets that `datasets` reads: folders that `save_to_disk` made, and the hub's at a pinned commit.
+"""Data sets read with the library `datasets`: folders written by `save_to_disk`, and hub data sets at a pinned commit.
 
-Each is an entry of JSON Lines, so that whoever reads rows reads these. A file in Parquet or JSON Lines is read in
-pieces without the library: it would copy the whole to a cache, and give up a file for one bad line.
+Each becomes an entry of JSON Lines, which the reader of rows can read. Single Parquet or JSON Lines files are read in
+pieces without the library, which would copy them to a cache and reject a whole file for one bad line.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset  # type: ignore[import-untyped]  # ships no types
 
 STREAMED_FROM = 10**9
-"""A data set of the hub of so many bytes is not copied to this machine, but read as it comes."""
+"""Hub data sets with at least so many bytes are streamed instead of downloaded first."""
 
 _STATE = "state.json"
 _FORMATS = (".parquet", ".jsonl", ".json")
 
 
 class HubRows(BaseModel):
-    """A data set on the Hugging Face hub, as a declaration names it: `owner/name` at a commit, one split of it."""
+    """A data set on the Hugging Face hub in a declaration: one split of `owner/name` at a commit."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -47,12 +47,12 @@ class HubRows(BaseModel):
 
 
 def is_saved(folder: Path) -> bool:
-    """Whether a folder is one that `save_to_disk` made."""
+    """Whether a folder was written by `save_to_disk`."""
     return (folder / _STATE).is_file()
 
 
 def tree_of(data: Path | HubRows, *, is_tree: bool) -> Tree:
-    """A folder or zip of files, called by its own name: folders above it are nobody's business; else a data set."""
+    """The tree of a folder or zip (`is_tree`), named by its last path part to hide local paths, or of a data set."""
     if is_tree and isinstance(data, Path):
         location = data.resolve().name
         return read_folder(data, location) if data.is_dir() else open_archive(data, location)
@@ -61,7 +61,7 @@ def tree_of(data: Path | HubRows, *, is_tree: bool) -> Tree:
 
 
 def entry_of(data: Path | HubRows) -> Entry:
-    """The rows of a file, of a folder that `save_to_disk` made, or of a data set of the hub."""
+    """The rows of a file, of a folder written by `save_to_disk`, or of a data set on the hub."""
     if isinstance(data, HubRows):
         path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
         return _entry(data.hub, path, partial(_from_hub, data), fingerprint(data.model_dump()))
@@ -82,7 +82,7 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
                     file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
             except (GoldspanError, MemoryError):
                 raise
-            # What a damaged data set makes `datasets` or Arrow raise.
+            # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
                 reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
                 raise UnreadableEntryError(location, path, reason) from error
@@ -100,7 +100,7 @@ def _from_disk(folder: Path) -> Dataset:
 
 
 def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
-    """The split at its commit: a large one as it comes, any other from the cache, where it is put first."""
+    """The split at its commit: streamed if large, else from the cache, into which it is downloaded first if needed."""
     datasets, reason = _datasets(), ""
     try:
         builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
@@ -112,7 +112,7 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
             return builder.as_streaming_dataset(split=rows.split)
         if not is_here:
             builder.download_and_prepare()
-        # Without a network the cache gives whatever commit it holds.
+        # Without a network, `datasets` returns whatever commit is in the cache.
         reason = "" if rows.revision in builder.cache_dir else "the cache holds another commit"
     except (ConnectionError, FileNotFoundError) as error:
         reason = str(error).partition("\n")[0][:200] or type(error).__name__

@@ -23,15 +23,15 @@ _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImp
 
 
 def is_junk(path: str) -> bool:
-    """Whether a path is what macOS leaves behind, passed over unsaid: `__MACOSX/`, `._*`, `.DS_Store`."""
+    """Whether a path is a leftover of macOS, which is skipped without a message: `__MACOSX/`, `._*`, `.DS_Store`."""
     parts = path.split("/")
     return "__MACOSX" in parts or parts[-1] == ".DS_Store" or parts[-1].startswith("._")
 
 
 def open_archive(file: Path, location: str) -> Tree:
-    """The regular files of a zip archive, opened once and read entry by entry when asked, in one thread.
+    """The regular files of a zip archive; each entry is read when asked for, from one thread only.
 
-    Refused with a reason are paths that climb out or mislead, links, what is encrypted, twice or beyond the limits.
+    Refused with a reason are unsafe paths, links, and entries that are encrypted, duplicate or over the limits.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -83,7 +83,7 @@ def _zip_fault(info: zipfile.ZipInfo) -> str | None:
 def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> io.BytesIO:
     try:
         with archive.open(info) as stream:
-            # One byte beyond what is declared: the checksum is tested, and nothing inflates much further.
+            # One byte more than declared: the checksum is tested, and nothing much larger is unpacked.
             data = read_whole(stream, info.file_size + 1)
     except _READ_ERRORS as error:
         raise UnreadableEntryError(location, path, str(error) or type(error).__name__) from error
@@ -94,15 +94,15 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path
 
 @dataclass(frozen=True)
 class FolderSource(Source):
-    """A benchmark's own folder, `root`; see `Source`."""
+    """The folder `root` of a benchmark; see `Source`."""
 
     root: Path
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`: `<path>/`, else `<path>.zip`.
+        """See `Source.find`: `<path>/`, else `<path>.zip`.
 
-        A folder that holds nothing but its own archive (`datasets/datasets.zip`, as RepoEval's publisher has it) is
-        that archive. The folder or archive itself may be a link to anywhere: whoever put it there chose it.
+        A folder that contains only an archive of its name (`datasets/datasets.zip`, as from RepoEval's publisher) is
+        read as that archive. The folder or archive may be a link to anywhere, as the user put it there.
         """
         folder, archive = self.root / path, f"{path}.zip"
         if folder.is_dir():
@@ -115,10 +115,10 @@ class FolderSource(Source):
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
     def recorded(self) -> list[tuple[str, Path]]:
-        """The contents of its folder `trajectories/`: a file, archive or folder per system, called like it."""
+        """The contents of the folder `trajectories/`: one file, archive or folder per system, named after it."""
         folder, runs = self.root / "trajectories", list[tuple[str, Path]]()
         for item in folder.iterdir() if folder.is_dir() else ():
-            # Its file's name without what tells its format.
+            # The file's name without the endings that show its format.
             name = re.sub(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", "", item.name, flags=re.I)
             if not item.name.startswith((".", "__MACOSX")):
                 runs.append((name if item.is_file() else item.name, item))
@@ -126,10 +126,10 @@ class FolderSource(Source):
 
 
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
-    """A benchmark's folder: a subfolder `<benchmark>` or `<benchmark>-<label>` of the one given, else that one itself.
+    """A benchmark's folder: the subfolder `<benchmark>` or `<benchmark>-<label>` of `folder`, else `folder` itself.
 
-    It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
-    a name; with none given, a folder that is called like the benchmark is taken as it is.
+    It must contain one of the markers as a folder, file or archive `<marker>.zip` (`*` matches any part of a name);
+    without markers, a folder with the benchmark's name is accepted as it is.
     """
     what = f"SOURCE={folder}"
     try:
@@ -141,7 +141,7 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
             each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir()
         )
         own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
-        # Without markers, only its name can say that a folder is the benchmark's own; a snapshot's is its dataset's.
+        # Without markers, a folder is recognised by its name only; a snapshot in the hub's cache by its dataset's name.
         names, cached = [folder.name, folder.resolve().name], _hub_cache(folder.resolve())
         names += [cached.name.rpartition("--")[2].lower()] if cached is not None else []
         labels = [label for name in names if (label := _label(name, benchmark)) is not None]
@@ -163,11 +163,11 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
 
 
 def read_folder(root: Path, location: str) -> Tree:
-    """The regular files below a folder, hidden ones too.
+    """The regular files below a folder, including hidden ones.
 
-    A link to a regular file inside the folder is read as that file, in a snapshot of the hub's cache one to a file of
-    that dataset's too. Refused with a reason is what else is there: other links, devices, what may not be read, names
-    that are not UTF-8, what is beyond the limits.
+    A link to a regular file inside the folder is read as that file; in a snapshot of the hub's cache, also a link to a
+    file of that dataset. Everything else is refused with a reason: other links, devices, unreadable files, names that
+    are not UTF-8, and files over the limits.
     """
     home = root.resolve()
     cached = _hub_cache(home)
@@ -219,13 +219,13 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
 
 
 def _hub_cache(folder: Path) -> Path | None:
-    """The cache of one dataset, below whose `snapshots/<commit>` a folder lies: its files are links into `blobs`."""
+    """The hub cache of a dataset if a folder is in its `snapshots/<commit>`, else None; files there link to `blobs`."""
     caches = (above.parent for above in folder.parents if above.name == "snapshots")
     return next((cache for cache in caches if cache.name.startswith("datasets--")), None)
 
 
 def _label(name: str, benchmark: str) -> str | None:
-    """The rest of a folder's name after `<benchmark>-`; empty for the benchmark's plain name, None for any other."""
+    """The rest of a folder's name after `<benchmark>-`; empty for the plain benchmark name, None for any other name."""
     start, _, label = name.partition(f"{benchmark}-")
     return "" if name == benchmark else label if label and not start else None
 

@@ -1,6 +1,6 @@
-"""Repositories at commits, fetched once into a cache: rows give owner/name, the user where these lie.
+"""Repositories at commits, fetched once into a cache: rows give owner/name, the user gives the URL above it.
 
-Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, and no setting from outside.
+Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, and no outside settings.
 """
 
 import os
@@ -38,16 +38,16 @@ _FORMS = {
         "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
     ),
 }
-# What git says, in lower case. A server that asks who is there says so of a repository that is not.
+# Parts of git's messages, in lower case. A server may ask for a login when a repository does not exist.
 _NOT_THERE = ("repository not found", "not appear to be a git repository", "could not read username",
               "authentication failed", "returned error: 401", "returned error: 404", "info/refs not found")  # fmt: skip
 _UNKNOWN = ("not our ref", "couldn't find remote ref")
 
 _COMMITS = "refs/goldspan/commits/"
-_LOCAL_SECONDS = 300.0  # that a command may take that asks no server
-MAX_BLOB_BYTES = 1_000_000  # of a content that is read
+_LOCAL_SECONDS = 300.0  # time limit of a command that contacts no server
+MAX_BLOB_BYTES = 1_000_000  # larger contents are not read
 
-# What arrives stays one pack, however small, and nothing tidies up behind our back; a quiet server is hung up on.
+# Fetched objects stay in one pack, nothing is cleaned up in the background, and silent servers are disconnected.
 _SETTINGS = (f"core.hooksPath={os.devnull}", f"core.attributesFile={os.devnull}", "credential.helper=",
              "fetch.recurseSubmodules=false", "fetch.unpackLimit=1", "gc.auto=0", "http.lowSpeedLimit=1000",
              "http.lowSpeedTime=60")  # fmt: skip
@@ -62,15 +62,15 @@ _ENVIRONMENT = {
 
 
 class RepositoryError(GoldspanError):
-    """One repository or commit cannot be had; others may."""
+    """One repository or commit is not available; others may be."""
 
 
 class DamagedRepositoryError(OSError):
-    """A repository in the cache does not hold what it should: it is to be made anew."""
+    """A repository in the cache is incomplete and has to be fetched again."""
 
 
 class GitResult(NamedTuple):
-    """The answer of a git command: exit status, standard output, and what it complained of."""
+    """The result of a git command: exit status, standard output, and standard error."""
 
     code: int
     out: str
@@ -86,12 +86,12 @@ class GitResult(NamedTuple):
 
 
 def _unpacked(archive: IO[bytes], url: str) -> Iterator[tuple[str, bytes, str]]:
-    """Path and content of each file in a tar of `git archive`, or why it is not read; what is too much is an error."""
+    """Path and content of each file in a tar of `git archive`, or why it is not read; an error beyond the limits."""
     n_entries = n_bytes = 0
     folders, parents = set(), set()
     with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
         while member := tar.next():
-            tar.members.clear()  # type: ignore[attr-defined]  # it would keep every entry
+            tar.members.clear()  # type: ignore[attr-defined]  # or all entries stay in memory
             n_entries, n_bytes = n_entries + 1, n_bytes + member.size
             if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
                 limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
@@ -110,13 +110,13 @@ def _unpacked(archive: IO[bytes], url: str) -> Iterator[tuple[str, bytes, str]]:
 
 @dataclass(frozen=True)
 class GitFolder:
-    """A bare repository, which need not exist yet; git hears the settings of one file alone, without one of none."""
+    """A bare repository, which need not exist yet; `settings` is the only configuration file that git reads."""
 
     folder: Path
     settings: str = os.devnull
 
     def make(self) -> None:
-        """Make what a repository lacks, and delete what a killed process left; see :meth:`run`."""
+        """Create what the repository lacks, and delete leftovers of killed processes; errors as in :meth:`run`."""
         for pattern in ("**/*.lock", "objects/**/tmp_*"):
             for left in list(self.folder.glob(pattern)):
                 left.unlink(missing_ok=True)
@@ -124,12 +124,12 @@ class GitFolder:
             self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
     def commits(self) -> list[str]:
-        """The commits that were fetched; a `DamagedRepositoryError` where one is not there any more."""
+        """The commits that were fetched; raises `DamagedRepositoryError` if one is missing."""
         refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
         return [ref.removeprefix(f"commit {_COMMITS}") for ref in refs.splitlines()]
 
     def read(self, commit: str, url: str) -> Checkout:
-        """All that a commit holds; a `DamagedRepositoryError` where it is not all there."""
+        """All files of a commit; raises `DamagedRepositoryError` if some are missing."""
         contents, damage = tempfile.TemporaryFile(dir=self.folder), ""  # noqa: SIM115  # closed at its end
         files, noted = list[tuple[str, int, int]](), defaultdict[str, list[str]](list)
 
@@ -140,7 +140,7 @@ class GitFolder:
                     yield path, contents.read(n_bytes)
 
         weakref.finalize(read, contents.close)
-        # In a bare repository no attribute of the tree is heard: nothing is left out, replaced or converted.
+        # In a bare repository the tree's attributes do not apply: no file is left out, replaced or converted.
         with self._started("archive", "--format=tar", "--worktree-attributes", f"{commit}^{{tree}}") as process:
             try:
                 for path, data, reason in _unpacked(process.stdout, url):
@@ -156,7 +156,7 @@ class GitFolder:
         return Checkout(read, noted)
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Contents by their git ids, one in memory at a time."""
+        """The contents of git ids, one in memory at a time."""
         from git import Git
 
         git = Git()
@@ -168,13 +168,13 @@ class GitFolder:
             git.clear_cache()
 
     def run(self, *arguments: str) -> str:
-        """The output of a command that fails where the repository is damaged; a `DamagedRepositoryError` says how."""
+        """The output of a command that fails only if the repository is damaged: a `DamagedRepositoryError`."""
         if (answer := self.ask(*arguments)).code:
             raise DamagedRepositoryError(answer.reason)
         return answer.out
 
     def ask(self, *arguments: str, seconds: float = _LOCAL_SECONDS) -> GitResult:
-        """The answer of one command; a `RepositoryError` where its time is up."""
+        """The result of a command; raises `RepositoryError` after `seconds`."""
         with self._started(*arguments, seconds=seconds) as process:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)
@@ -187,12 +187,12 @@ class GitFolder:
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 
-        # Where it stands, nothing bare is made.
+        # If this variable is set, git creates no bare repository.
         os.environ.pop("GIT_WORK_TREE", None)
         own = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
         environment = {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
         command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
-        # As GitPython would end it, what it started went on, and an interrupt was waited for.
+        # GitPython's own way of ending a command leaves its child processes running, and delays interrupts.
         how: Any = {"as_process": True, "start_new_session": True}
         running: Any = Git().execute([*command, *words], env=environment, **how)
         with running.proc as process:
@@ -211,10 +211,10 @@ class GitFolder:
 
 @dataclass(eq=False)
 class Repositories:
-    """Git repositories in a cache, below its `git/`; `base` is the URL below which `owner/name` is looked up.
+    """Git repositories in the folder `git/` of a cache; `base` is the URL that `owner/name` is appended to.
 
-    `waits` are the seconds before a failing server is asked again, each waited once until a fetch succeeds; one fetch
-    may take `timeout` seconds. `say` is told of the first fetches, and of every hundredth.
+    `waits` are the seconds before a failing server is tried again, each used once until a fetch succeeds; `timeout` is
+    the limit for one fetch in seconds. `say` is called for the first fetches and for every hundredth.
     """
 
     cache: Path
@@ -227,7 +227,7 @@ class Repositories:
     _n_fetched: int = 0
 
     def files(self, repo: str, commit: str) -> Checkout:
-        """The files of a repository at a commit, fetched where the cache does not hold it."""
+        """The files of a repository at a commit, fetched if the cache does not have it."""
         url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
         git = GitFolder(self.folder(url))
         try:
@@ -276,13 +276,13 @@ class Repositories:
 
 
 def form_fault(kind: str, text: str) -> str:
-    """Why a text is no `repository`, `commit` or `address`; empty where it is one."""
+    """Why a text is not a valid `repository`, `commit` or `address`; empty if it is."""
     form, reason = _FORMS[kind]
     return "" if re.fullmatch(form, text) else reason
 
 
 def checked(kind: str, text: str) -> str:
-    """A text that is one of that kind; a `RepositoryError` where it is not."""
+    """The text, if it is valid for that kind; otherwise raises `RepositoryError`."""
     if reason := form_fault(kind, text):
         shown = repr(re.sub(r"//[^/]*@", "//…@", text))[:120]  # escaped, short, and without a password
         raise RepositoryError(f"the {kind} {shown} is refused: {reason}", code=Exit.INVALID)

@@ -44,10 +44,10 @@ PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
         },
     )
 }
-"""Benchmark → its publisher's git repository `owner/name`, a commit, and its archives: see `HubSource`."""
+"""Benchmark → the publisher's git repository `owner/name`, a commit, and its archives: see `HubSource`."""
 
-# Of each dataset, what the names of the files end in that are read. RepoBench-R is a script dataset, which `datasets`
-# refuses to load: its files are taken as they are.
+# Benchmark → its dataset, and the endings of the files to read. RepoBench-R is a script dataset, which `datasets`
+# refuses to load, so its files are read directly.
 DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "repobench-r": (
         "tianyang/repobench-r",
@@ -59,7 +59,7 @@ DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Published(Source):
-    """What a publisher has, downloaded into a cache when it is read; without `say` nothing is told of it."""
+    """A publisher's files, downloaded into a cache when read; without `say` no messages are shown."""
 
     benchmark: str
     cache: Path
@@ -67,15 +67,15 @@ class _Published(Source):
 
     @contextmanager
     def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
-        """Whatever is raised when something cannot be had, as one error; faults of the disk as another."""
-        # Imported when needed: it takes long. The connection's own errors are let through by huggingface_hub.
+        """Turn errors while fetching `wanted` into one `GoldspanError`, and faults of the disk into another."""
+        # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
         from httpx2 import HTTPError
         from huggingface_hub.errors import XetDownloadError
         from huggingface_hub.utils.logging import set_verbosity_error
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
-        # It tells each attempt, and what comes of them is told here.
-        set_verbosity_error()  # type: ignore[no-untyped-call]  # it says nothing of types
+        # It reports each attempt; the final error is reported here.
+        set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
         if self.say is None:
             disable_progress_bars()
         try:
@@ -92,7 +92,7 @@ class _Published(Source):
 class HubSource(_Published):
     """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`.
 
-    `archives` are by path in the benchmark's layout (`datasets`): the path in the repository, and the git blob id.
+    `archives` maps a path in the benchmark's layout (`datasets`) to the path in the repository and the git blob id.
     """
 
     repository: str
@@ -101,7 +101,7 @@ class HubSource(_Published):
     base: str = "https://raw.githubusercontent.com"
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`."""
+        """See `Source.find`."""
         if path not in self.archives:
             return None
         name, blob_id = self.archives[path]
@@ -130,7 +130,7 @@ class HubSource(_Published):
 
 
 def blob_id_of(file: Path) -> str:
-    """The id git gives a file's content."""
+    """The git blob id of a file's content."""
     with file.open("rb") as stream:
         return git_blob_id(stream, file.stat().st_size)
 
@@ -144,8 +144,8 @@ class _Record(BaseModel):
 class DatasetSource(_Published):
     """A dataset's files, each downloaded when it is read.
 
-    The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
-    runs keep to it until the record is deleted.
+    The commit is looked up on the hub once and recorded in `<cache>/<owner>--<name>.json`; later runs use that commit
+    until the file is deleted.
     """
 
     dataset: str
@@ -157,7 +157,7 @@ class DatasetSource(_Published):
         return f"{self.dataset}@{self._record().commit}"
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`; what is read lies in the folder `.`."""
+        """See `Source.find`; all files are in the folder `.`."""
         if path != ".":
             return None
         names = sorted(name for name in self._record().sizes if name.endswith(self.endings))

@@ -1,4 +1,4 @@
-"""A file made elsewhere: its bytes unpacked, as text or as lines, every fault told with its place."""
+"""A file made elsewhere, unpacked and read as text or lines; every error message names the position."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from lake.errors import Exit, GoldspanError
 BLOCK_BYTES = 1 << 23
 HEAD_BYTES = 1 << 20
 MAX_LINE_CHARACTERS = 1 << 22
-"""A longer line is no line of a table: it would have to be held in memory whole."""
+"""Longer lines are refused, as a line has to be held in memory whole."""
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file or folder that was given to be imported; a position in it counts lines, rows or entries, its `unit`."""
+    """A file or folder to be imported; positions in it count lines, rows or entries, as `unit` says."""
 
     path: Path
     unit: str = "line"
 
     ZIP: ClassVar[tuple[bytes, ...]] = (b"PK\x03\x04", b"PK\x05\x06")
-    """The first bytes of a ZIP archive; the second is an empty one."""
+    """The first bytes of a ZIP archive; the second form is that of an empty one."""
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file at a path."""
+        """The file or folder at a path; an error if it does not exist or cannot be opened."""
         try:
             if not path.is_file() and not path.is_dir():
                 message = f"there is no file {path}" if not path.exists() else f"{path} is not a file"
@@ -51,7 +51,7 @@ class InputFile:
 
     @property
     def name(self) -> str:
-        """The file's name without its folders, printable whatever bytes it has."""
+        """The file's name without folders, printable whatever bytes it contains."""
         return self.path.name.encode(errors="backslashreplace").decode()
 
     @cached_property
@@ -61,7 +61,7 @@ class InputFile:
             return stream.read(HEAD_BYTES)
 
     def texts(self) -> Iterator[str]:
-        """The unpacked text, block by block, without a byte order mark."""
+        """The unpacked text in blocks, without a byte order mark."""
         decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
         with self.opened() as stream:
             while block := stream.read(BLOCK_BYTES):
@@ -79,7 +79,7 @@ class InputFile:
             raise self.wrong(what=f"line {line} is not UTF-8: the file ends inside a character")
 
     def lines(self) -> Iterator[pl.DataFrame]:
-        """The lines that are not blank, block by block: `position` (from 1) and `text`, without line ends."""
+        """The non-blank lines in blocks: `position` (from 1) and `text`, without line ends."""
         rest, position = "", 1
         for text in self.texts():
             whole, newline, rest = (rest + text).rpartition("\n")
@@ -97,7 +97,7 @@ class InputFile:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """The file, unpacked while it is read."""
+        """The file as a stream, unpacked while it is read."""
         try:
             with opened(entry_on_disk(self.path, self.name, "", self.path.stat().st_size)) as stream:
                 yield stream

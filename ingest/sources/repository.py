@@ -1,4 +1,4 @@
-"""Repositories at a commit, from whatever holds their files, and Parquet files that do."""
+"""Repositories at a commit: from clones, or from Parquet files that hold their files."""
 
 import hashlib
 import io
@@ -20,7 +20,7 @@ MAX_SEARCHED_BYTES = 1_000_000
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository; `is_replaced` if what of its text could not be decoded had been replaced."""
+    """A regular file of a repository; `is_replaced`: undecodable bytes had been replaced before it was stored."""
 
     path: str
     data: bytes
@@ -28,21 +28,21 @@ class TreeFile(NamedTuple):
 
 
 def is_searched(path: str, data: bytes) -> bool:
-    """Whether a file of a repository is one that retrievers search: of a language that is known, and not too large."""
+    """Whether retrievers search a file of a repository: its language is known, and it is not too large."""
     return language_of(path) != "" and len(data) <= MAX_SEARCHED_BYTES
 
 
 @dataclass(frozen=True)
 class RepositoryParquet:
-    """A repository as a Parquet file of `path`, `content` and, where it is known, `blob_sha`, git's id of a content."""
+    """A repository as a Parquet file of `path`, `content` and, optionally, `blob_sha` (git's id of the content)."""
 
     entry: Entry
     location: str
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """Its regular files, in any order, with `only` those of such a path; a `RepositoryError` if none can be had.
+        """Its regular files in any order, with `only` those at these paths; a `RepositoryError` if it is unreadable.
 
-        Rejected are paths that leave, that stand there again, and contents that are none; the others follow.
+        Files with an unsafe or duplicate path or with invalid content are rejected; the others follow.
         """
         where = f"{self.location}/{self.entry.path}"
         rows = (row for frame in self._frames(where) for row in frame.iter_rows() if only is None or row[0] in only)
@@ -63,14 +63,14 @@ class RepositoryParquet:
 
 @dataclass(frozen=True)
 class ClonedRepository:
-    """A repository at a commit, fetched when its files are first asked for."""
+    """A repository at a commit, fetched when its files are first read."""
 
     repositories: CommitFiles
     repo: str
     commit: str
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """As of `RepositoryParquet`; rejected are links, submodules, and what has to be read by another name."""
+        """See `RepositoryParquet.files`; links and submodules are rejected too, without `only`."""
         checkout, where = self.repositories.files(self.repo, self.commit), f"repository {self.repo}@{self.commit}"
         for reason, paths in checkout.noted.items() if only is None else ():
             rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
@@ -82,7 +82,7 @@ Repository = RepositoryParquet | ClonedRepository
 
 _OTHER_CONTENT = "its content is not what blob_sha says"
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
-"""Column → what it may hold; a file without `blob_sha` is one that does not know."""
+"""Column → its allowed types; a file may lack `blob_sha`."""
 
 
 def _checked(

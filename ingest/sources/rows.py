@@ -1,6 +1,6 @@
-"""Rows of files that others made: JSON Lines, JSON, tab-separated values, Parquet and pickles, packed or not.
+"""Rows of foreign files: JSON Lines, JSON, tab-separated values, Parquet and pickles, packed or not.
 
-What cannot be read of a file is a reject with its position, and the rest is read.
+Parts of a file that cannot be read are rejected with their position, and the rest is read.
 """
 
 import json
@@ -25,19 +25,19 @@ _BLOCK_BYTES = 1 << 20
 
 
 class UnreadableFileError(ValueError):
-    """A file of which nothing more can be read; the message says why."""
+    """The rest of a file cannot be read; the message says why."""
 
 
 def format_of(path: str) -> str:
-    """The ending that says what a file holds, without that of its packing: `.jsonl` of `a.jsonl.gz`."""
+    """The ending that shows a file's format, without that of its compression: `.jsonl` for `a.jsonl.gz`."""
     name = path.rpartition("/")[2].lower().removesuffix(".gz").removesuffix(".zst")
     return f".{name.rpartition('.')[2]}" if "." in name else ""
 
 
 def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
-    """The rows of a file and where each stands: of `.parquet`, `.tsv` and `.json`, anything else is JSON Lines.
+    """The position and content of each row of a file: by ending `.parquet`, `.tsv` or `.json`, otherwise JSON Lines.
 
-    `keys` are the columns that are read of Parquet, all without any; and those of a table without a header.
+    `keys` are the columns to read from Parquet (empty: all), and the column names of a table without a header.
     """
     n = 0
     try:
@@ -55,17 +55,17 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
 
 
 def read_pickle(entry: Entry) -> object:
-    """The plain value of a pickle, packed or not; nothing that it names is looked up."""
+    """The value in a pickle, packed or not; only plain values are accepted, and no name in it is imported."""
     with opened(entry) as stream:
         try:
             value: object = _PlainUnpickler(stream).load()
         except (UnreadableFileError, MemoryError, limits.TooMuchUnpackedError, OSError):
             raise
-        # Damaged bytes are answered with almost any exception there is.
+        # Damaged bytes may raise almost any exception.
         except Exception as error:
             message = f"not a whole pickle, or cut off: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
             raise UnreadableFileError(message) from error
-        # The checksum of what is packed stands at its end.
+        # Read on to the end, where the checksum of packed data is tested.
         while stream.read(_BLOCK_BYTES):
             pass
     return value
@@ -79,7 +79,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 @contextmanager
 def opened(entry: Entry) -> Iterator[IO[bytes]]:
-    """A file's bytes, unpacked while they are read; whatever is wrong with them is an `UnreadableFileError`."""
+    """A file's bytes, unpacked while they are read; all errors become an `UnreadableFileError`."""
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types, and takes a while to load
 
     try:
@@ -98,7 +98,7 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
     kind = format_of(entry.path)
     if kind == ".parquet":
         frames = read_frames(entry, lambda names: [n for n in names if not keys or n in keys], limits.MAX_ROWS_BYTES)
-        # Few at once: where memory is short, polars would end the process.
+        # Few rows at a time: if memory ran out, polars would end the process.
         rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
         yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
         return
@@ -114,7 +114,7 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
 def read_frames(
     entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]], max_bytes: int
 ) -> Iterator[pl.DataFrame]:
-    """The frames of a Parquet file, as of `read_batches`; whatever is wrong with it is an `UnreadableFileError`."""
+    """The frames of a Parquet file, as from `read_batches`; all errors become an `UnreadableFileError`."""
     try:
         with entry.open() as file:
             yield from limits.read_batches(file, choose, max_bytes=max_bytes)
@@ -125,7 +125,7 @@ def read_frames(
 
 
 def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
-    """The objects of a JSON file, which is a list of them, one, or in truth JSON Lines."""
+    """The objects of a JSON file: a list of them, a single one, or JSON Lines under the wrong ending."""
     data = stream.read(_BLOCK_BYTES)
     if is_json_lines(data):
         yield from _json_lines(entry, stream, rejects, data)
@@ -138,7 +138,7 @@ def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[s
     except (ValueError, RecursionError) as error:
         raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]
-    # A list of other things holds no rows at all, which is not a fault of each.
+    # A list without objects has no rows at all, which is not a fault of each element.
     if any(isinstance(row, dict) for row in values):
         yield from ((f"row {number}", row) for number, row in enumerate(values, 1))
 
@@ -179,9 +179,9 @@ def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"")
 
 
 class Lines:
-    """The lines of a file with their numbers, from 1, without their ends; None for one that is longer than the limit.
+    """The lines of a file with their numbers, from 1, without line ends; None for a line over the limit.
 
-    `unfinished` is what was read of the line at which reading broke off, `beginning` how the last long line begins.
+    `unfinished` is the part that was read of a line when reading failed, `beginning` the start of the last long line.
     """
 
     def __init__(self, stream: IO[bytes], limit: int = limits.MAX_LINE_BYTES, head: bytes = b"") -> None:
@@ -217,14 +217,14 @@ class Lines:
 
 
 def is_json_lines(head: bytes) -> bool:
-    """Whether a file that begins so is JSON Lines, and not one JSON value over all of its lines.
+    """Whether a file with this beginning is JSON Lines rather than one JSON value over all of its lines.
 
-    It is where the first line that is not blank is a whole JSON value and something follows that does not go on with
-    it: `[]` and an object below it are two lines, while a list that stands on one line alone is the whole file.
+    It is if the first non-blank line is a whole JSON value and the text after it does not continue that value: `[]` and
+    an object below it are two lines, while a list alone on one line is the whole file.
     """
     first, newline, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
     if not newline or not rest.strip():
-        # One line, as far as it can be seen: a single object is JSON Lines of one line as well.
+        # Only one line is visible: a single object is also JSON Lines of one line.
         return not first or first.startswith(b"{")
     if rest.lstrip().startswith(b"{") and not first.rstrip().endswith((b"[", b",")):
         return True

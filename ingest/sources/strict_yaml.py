@@ -1,4 +1,4 @@
-"""YAML that people write by hand: no key twice, and every key one that its model knows."""
+"""Strict reading of hand-written YAML: no duplicate keys, and no keys that its model does not have."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +9,13 @@ from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError, did_you_mean
 
-_MAX_BYTES = 2**16  # thirty times what a declaration needs
+_MAX_BYTES = 2**16  # thirty times the size of a usual declaration
 _M = TypeVar("_M", bound=BaseModel)
 
 
 class _Loader(yaml.SafeLoader):
     def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
-        # Half a surrogate pair is no character, and cannot be stored.
+        # Half a surrogate pair cannot be encoded or stored.
         str(node.value).encode()
         return super().construct_scalar(node)
 
@@ -34,7 +34,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_yaml(file: Path, hint: str = "") -> object:
-    """A file's content, of plain texts, numbers, lists and keys that stand once."""
+    """The content of a file: texts, numbers, lists, and mappings without duplicate keys."""
     problem, where = f"has more than {_MAX_BYTES:,} bytes", str(file)
     try:
         with file.open("rb") as stream:
@@ -45,7 +45,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     except OSError as error:
         near = [str(other) for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
         hint = f"There is: {', '.join(near[:5])}." if near else hint
-        # With the folder it lies in: what is wrong with a submission stands on a page, and no path of a machine does.
+        # With its folder only: errors in submissions are shown on pages, where no local path belongs.
         name = Path(*file.parts[-2:]).as_posix()
         what = f"{name} does not exist" if not file.exists() else f"{name} cannot be read: {error.strerror}"
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING) from error
@@ -59,7 +59,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
 
 
 def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _M:
-    """A file's content as a model; where it is none, every fault with its key, and "did you mean"."""
+    """The content of a file as a model; otherwise an error that lists every fault with its key and "did you mean"."""
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -71,7 +71,7 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
 
 
 def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """The fault of each key, and what to do; a key that is missing because it is misspelt is told once."""
+    """The fault of each key, and a hint; a key missing because it is misspelt is reported once."""
     hints = ""
     for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
         key = ".".join(str(part)[:60] for part in fault["loc"])

@@ -1,4 +1,4 @@
-"""Raw bytes: of the bundled sample, a local folder, the publishers. One shape for all of them."""
+"""The form of raw files that all sources share: entries (files) in trees (folders or archives)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -12,19 +12,19 @@ from lake.limits import MAX_DOCUMENT_BYTES
 from lake.rejects import Rejects
 
 HUB = "hub"
-"""The source that fetches: there nothing is read that was not asked for or is the default."""
+"""The source that downloads: only requested or default subsets are read from it."""
 
 CACHE = "cache"
-"""The folder of a lake that holds downloads and clones."""
+"""The folder of a lake with downloads and clones."""
 
 UNKNOWN_SIZE = -1
-"""The size of an entry whose bytes are made only when they are asked for."""
+"""The size of an entry whose bytes are only made when it is read."""
 
 _BLOCK_BYTES = 1 << 20
 
 
 class UnreadableEntryError(GoldspanError):
-    """One entry's bytes cannot be had while the rest of its tree can: a reader rejects it and goes on."""
+    """One entry of a tree cannot be read, others can: a reader rejects it and continues."""
 
     def __init__(self, location: str, path: str, reason: str) -> None:
         self.reason = reason
@@ -32,19 +32,19 @@ class UnreadableEntryError(GoldspanError):
 
 
 def unusable(cache: Path, error: OSError) -> GoldspanError:
-    """The error where a cache cannot be read or written."""
+    """The error for a cache that cannot be read or written."""
     what = f"the cache cannot be used: {error.strerror or error}"
     return GoldspanError(what, where=str(cache), hint="Check space and permissions.")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file inside a tree, by its path from the tree's root, which stays inside it.
+    """A regular file in a tree; `path` is relative to the tree's root and stays inside it.
 
     Attributes:
         size: In bytes, or `UNKNOWN_SIZE`.
-        open: Its bytes as a file that can be sought in; using it raises `UnreadableEntryError`.
-        made_from: A digest of all that its bytes depend on, where that is known without having them; else empty.
+        open: Returns the bytes as a seekable file; its use may raise `UnreadableEntryError`.
+        made_from: A digest of everything the bytes depend on, if known without reading them; else empty.
     """
 
     path: str
@@ -53,7 +53,7 @@ class Entry:
     made_from: str = ""
 
     def read(self) -> bytes:
-        """Its bytes, held whole; raises `UnreadableEntryError`."""
+        """All its bytes; raises `UnreadableEntryError`."""
         data = b""
         if self.size <= MAX_DOCUMENT_BYTES:
             with self.open() as stream:
@@ -64,7 +64,7 @@ class Entry:
         return data
 
     def sha256(self) -> str:
-        """The sha256 of its bytes, in hex; else why they cannot be had."""
+        """The sha256 of its bytes, in hex; if they cannot be read, the reason."""
         try:
             with self.open() as stream:
                 return sha256_of_stream(stream)
@@ -74,7 +74,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Refused:
-    """An entry that is not read: its path as given, and why."""
+    """An entry that is not read: its path as given, and the reason."""
 
     path: str
     reason: str
@@ -82,23 +82,23 @@ class Refused:
 
 @dataclass(frozen=True)
 class Tree:
-    """The regular files of a folder or an archive, sorted by path, and what was left out; `location` is for people."""
+    """The regular files of a folder or archive, sorted by path, and the refused ones; `location` is for messages."""
 
     location: str
     entries: Sequence[Entry]
     refused: Sequence[Refused] = ()
 
     def reject_refused(self, rejects: Rejects, location: str = "") -> None:
-        """Reject what was left out."""
+        """Add the refused entries to the rejects."""
         for refused in self.refused:
             rejects.add(location or self.location, f"entry {refused.path}", refused.reason)
 
 
 class Checkout(NamedTuple):
-    """A commit's regular files up to a size, none of which is ever written under its path.
+    """The regular files of a commit up to a size; they are never written to disk under their paths.
 
-    `read(only)` gives paths with their contents, byte for byte, with `only` of those paths; two may read alike, with
-    U+FFFD. `noted` has by reason the paths that are not read for it.
+    `read(only)` yields paths and contents (all, or those in `only`), byte for byte. Two paths may become equal, as
+    invalid bytes become U+FFFD. `noted` maps the reason why files are not read to their paths.
     """
 
     read: Callable[..., Iterator[tuple[str, bytes]]]
@@ -106,14 +106,14 @@ class Checkout(NamedTuple):
 
 
 class CommitFiles(Protocol):
-    """Whatever has the files of repositories at commits."""
+    """Gives the files of repositories at commits."""
 
     def files(self, repo: str, commit: str) -> Checkout: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class RawFiles:
-    """The raw files one subset is made of; `notes`, sentences for the last block, are whole when all is read."""
+    """The raw files of one subset; `notes` (sentences for the summary) are complete once all is read."""
 
     tasks: Sequence[Entry]
     pools: Sequence[Tree]
@@ -128,10 +128,10 @@ class RawFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A benchmark's raw files in upstream layout: of `sample`, `hub`, or the folder as the user gave it.
+    """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
-    `label` is shown wherever the numbers are (empty for the published data), `pinned` its revision where that is known
-    beforehand, `licences` by repository what applies to the content; `repositories` have the commits that rows name.
+    `label` is shown next to all numbers (empty for the published data); `pinned` is the revision, if known in advance;
+    `licences` maps a repository to its licence; `repositories` gives the files of commits that rows name.
     """
 
     name: str
@@ -142,31 +142,31 @@ class Source:
 
     @property
     def revision(self) -> str:
-        """The exact revision: package pins, a commit, or an empty string for a folder."""
+        """The exact revision: package pins, a commit, or empty for a folder."""
         return self.pinned
 
     def find(self, path: str) -> Tree | None:
-        """A folder of the layout: `<path>/` or an archive `<path>.zip`."""
+        """A folder of the layout, from `<path>/` or an archive `<path>.zip`; None if there is none."""
         raise NotImplementedError
 
     def recorded(self) -> Sequence[tuple[str, Path]]:
-        """The runs that lie beside the data, a file, archive or folder each, in the order of their systems."""
+        """The system and path of each run stored with the data (a file, archive or folder), sorted by system."""
         return ()
 
 
 @dataclass(frozen=True)
 class TreesSource(Source):
-    """A layout whose folders are trees at hand, by path; see `Source`."""
+    """A layout whose folders are given as trees, by path; see `Source`."""
 
     trees: Mapping[str, Tree]
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`."""
+        """See `Source.find`."""
         return self.trees.get(path)
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
-    """A regular file as an entry of a tree, with the size that it had when it was listed."""
+    """A regular file as an entry of a tree, with its size when it was listed."""
 
     @contextmanager
     def opened() -> Iterator[IO[bytes]]:
@@ -181,7 +181,7 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
 
 
 def read_whole(stream: IO[bytes], most: int) -> bytes:
-    """The bytes of a stream, at most so many, block by block: what is asked for at once is held at once."""
+    """At most `most` bytes of a stream, read in blocks, so that no more memory is taken than there are bytes."""
     blocks = []
     while most > 0 and (block := stream.read(min(_BLOCK_BYTES, most))):
         blocks.append(block)
