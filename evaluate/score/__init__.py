@@ -1,1 +1,1 @@
-"""Scoring: what of a ranking, a completion or a context is right, under the rules of a protocol."""
+"""Scoring of rankings, completions and contexts under the rules of a protocol."""

@@ -1,4 +1,4 @@
-"""What the items of some runs score; a random order in closed form where there is one, else by the mean of orders."""
+"""The scores of runs' items; for a random order the expected scores, in closed form or as the mean of seeded orders."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +16,13 @@ from lake.exact import Floats
 from lake.tables import LINES, RANKING, table
 
 Amount = Callable[["Draw", int], Floats]
-"""(draw, k) → what is expected, per item."""
+"""(draw, k) → the expected amount per item."""
 
 
 def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
-    """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`.
+    """The expected scores of a uniformly random order of each item's pool: rows of table `scores`.
 
-    Metrics of lists of files have no row: what they expect is not worked out.
+    Metrics of lists of files have no row: their expectation is not computed.
     """
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
@@ -37,9 +37,9 @@ def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class Draw:
-    """Drawing an item's pool without replacement, in arrays over items, of what `ScoringInputs.judged` has.
+    """A draw without replacement from each item's pool: arrays over items, named as in `ScoringInputs.judged`.
 
-    `gains` are filled up with zeros; `boundary` is NaN where the gold candidate has no chunks.
+    `gains` are padded with zeros; `boundary` is NaN where the gold candidate has no chunks.
     """
 
     n: Floats
@@ -50,11 +50,11 @@ class Draw:
     boundary: Floats
 
     def drawn(self, k: int) -> Floats:
-        """How many chunks the first k are; of k 0 all."""
+        """The number of chunks among the first k; all chunks if k is 0."""
         return np.minimum(self.n, k) if k else self.n
 
     def none_of(self, special: Floats, k: int) -> Floats:
-        """The chance that none of so many special chunks is among the first k: C(n − special, k) / C(n, k)."""
+        """The probability that none of `special` chunks is among the first k: C(n − special, k) / C(n, k)."""
         chance = np.ones(np.broadcast(self.n, special).shape)
         for drawn in range(k):
             left = self.n - drawn
@@ -93,7 +93,7 @@ def _reciprocal_rank(draw: Draw, k: int) -> Floats:
 
 
 def _precisions(draw: Draw, k: int) -> Floats:
-    # A relevant result at rank r has there before it its share of the r - 1 others.
+    # Each of the r - 1 results before a relevant one at rank r is relevant with probability `others`.
     n_ranks = draw.drawn(k)
     harmonic = _up_to(1 / np.arange(1, n_ranks.max(initial=0) + 1), n_ranks)
     others = _over(draw.n_relevant - 1, draw.n - 1)
@@ -105,7 +105,7 @@ def _ideal(draw: Draw, k: int) -> Floats:
 
 
 def _best_gain(draw: Draw, k: int) -> Floats:
-    # The best is the j-th of all when it is drawn and none of the j − 1 before it is.
+    # The j-th largest gain is the best one drawn if it is drawn and none of the j − 1 larger ones is.
     across = replace(draw, n=draw.n[:, None], n_relevant=draw.n_relevant[:, None])
     places = np.arange(draw.gains.shape[1], dtype=np.float64)[None, :]
     is_best = across.none_of(places, k) - across.none_of(places + 1, k)
@@ -135,23 +135,23 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
     "judged": (Draw.drawn, Draw.drawn),
     "correct": (_any_hit, _one),
-    # The relevant cut the others into gaps of equal expected length. It has no cut-off.
+    # Relevant chunks split the others into gaps of equal expected length. The metric has no cut-off.
     "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _is_any_relevant),
-    # Within k it is that of the relevant alone, which are all that is like gold where gold is lines.
+    # Within k only relevant chunks count: where gold is lines, no others resemble it.
     "best_similarity": (lambda draw, k: _best_gain(draw, k) if k else draw.best, _one),
     "reachable": (_is_any_relevant, _one),
     "accuracy_reachable": (_any_hit, _is_any_relevant),
     "boundary_similarity": (lambda draw, k: draw.boundary, _one),
-    # Whichever relevant chunks are drawn, each is as likely to be any of them: where there is a share, its expectation
-    # is that of the whole pool, however many are drawn.
+    # Each relevant chunk is equally likely to be drawn: if any is, the expected share is that of the whole pool,
+    # however many are drawn.
     "non_gold_share": (lambda draw, k: _over(draw.drawn(k) * draw.n_elsewhere, draw.n), _hits),
 }
-"""Metric → expected numerator and denominator, whose ratio is the expected value, where that needs no drawing (the
-hypergeometric distribution); the others are ratios of two drawn numbers, unions, or capped."""
+"""Metric → expected numerator and denominator (hypergeometric distribution); their ratio is the expected value. Other
+metrics need drawing: they are ratios of two random numbers, unions, or capped."""
 
 
 def _form_of(metric: Metric) -> tuple[Amount, Amount] | None:
-    """The closed form of what a metric computes, which under judgements in grades is another's of that kind."""
+    """The closed form of a metric or of another with the same computation (as under graded judgements); else None."""
     return next((form for name, form in FORMS.items() if metric_named(name).at is metric.at), None)
 
 
@@ -181,7 +181,7 @@ def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
 
 
 def _up_to(amounts: Floats, n: Floats) -> Floats:
-    """The sum of the first so many amounts."""
+    """The sum of the first `n` amounts."""
     sums: Floats = np.concatenate(([0.0], np.cumsum(amounts)))[n.astype(np.int64)]
     return sums
 
@@ -191,20 +191,20 @@ def _over(numerator: Floats, denominator: Floats, undefined: float = 0.0) -> Flo
 
 
 CASE = ("run_id", "item_id")
-"""What tells one answer from another."""
+"""The columns that identify an answer."""
 
 
 def score_runs(
     inputs: ScoringInputs, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Rows of table `scores` for the items of one part and all runs over the chunks of one chunker.
+    """Score the items of one part for all runs over the chunks of one chunker: rows of table `scores`.
 
-    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. Where a run has a part `lines`
-    beside its ranking (the oracle), metrics at a budget are measured on that one. The runs of `chance`, which stand for
-    every order of the pool, are scored by expectation, and have no answers.
+    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. If a run has a part `lines` in
+    addition to its ranking (the oracle), its metrics at a budget are measured on that part. The runs in `chance` stand
+    for every order of the pool: they get expected scores and have no answers.
     """
     scores = [expected_random(inputs, run_id).collect() for run_id in chance]
-    # Read once: several plans go by it.
+    # Collected once, as several plans use it.
     cases = answers.join(inputs.items, on="item_id", maintain_order="left").collect()
     if not scores or not cases.is_empty():
         scores.append(_score_lists(inputs, hits, cases.lazy()))
@@ -215,7 +215,7 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
     scores = score_lists(Lists(inputs, hits.filter(part=RANKING), cases, CASE)).collect()
     requested = metrics_of(inputs.protocol)
     if inputs.pool is None and not inputs.rule.is_graded:
-        # What compares a list with a pool that is not known has no value.
+        # Metrics that compare a list with its pool have no value if the pool is unknown.
         known = ~pl.col("metric").is_in([metric.name for metric, k in requested if reads_pool(metric, k)])
         return scores.with_columns(pl.when(known).then(pl.col("value", "numerator", "denominator")))
     budgets = [metric.name for metric, _ in requested if metric.cut != "results"]
@@ -229,5 +229,5 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
 
 
 def score_lists(lists: Lists) -> pl.LazyFrame:
-    """Score the ranked lists of several runs under one protocol: rows of table `scores`; the lists' key is CASE."""
+    """Score the ranked lists of several runs, whose key is CASE, under one protocol: rows of table `scores`."""
     return sealed(measure_runs(lists), lists.inputs.protocol)

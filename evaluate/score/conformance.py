@@ -1,6 +1,6 @@
-"""The seal on a protocol: a hash of its rules and of the scores they give on a small fixture.
+"""The seal of a protocol: a hash of its rules and of the scores that they give on a small fixture.
 
-A change to code that moves a number moves the hash, so it cannot pass under the old name.
+A change of the code that changes a score changes the hash, so it cannot pass under the old name.
 """
 
 import dataclasses
@@ -26,11 +26,11 @@ from lake.tables import table
 _FIXTURES = Path(__file__).with_suffix(".json")
 
 _WORDS = ("title", "meaning", "place", "like")
-"""What a protocol says about itself to people, and of own data whose rules it has: no rule itself."""
+"""The fields of a protocol that are no rules: its texts, its place in a list, and whose rules it has (own data)."""
 
 
 def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:
-    """Measured values of runs as rows of table `scores`, under the protocol's name and seal."""
+    """Measured values of runs as rows of table `scores`, with the protocol's name and seal."""
     seal = {"protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
     rows = measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items())
     return rows.select(*table("scores").columns)
@@ -38,7 +38,7 @@ def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:
 
 @functools.cache
 def protocol_hash(protocol: Protocol) -> str:
-    """The seal as :func:`seal_of` gives it, looked up where this code has worked it out before."""
+    """The seal of a protocol (see :func:`seal_of`), cached on disk for each version of the code."""
     if protocol.rules is not protocol:
         return protocol_hash(protocol.rules)
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
@@ -47,13 +47,13 @@ def protocol_hash(protocol: Protocol) -> str:
 
 
 def seal_of(protocol: Protocol) -> str:
-    """The seal: sha256 over the protocol's rules (its title and meaning left out) and over its scores on the fixture.
+    """The sha256 of a protocol's rules (without _WORDS) and of its scores on the fixture.
 
-    Scores are taken to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
+    Scores are rounded to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
     """
     rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
     if protocol.context is None:
-        # Rankings alone are not read as contexts; saying so would say nothing new.
+        # Without context rules the field adds nothing to the hash.
         del rules["context"]
         frames = [_scores(protocol)]
     else:
@@ -75,10 +75,10 @@ def _scores(protocol: Protocol) -> pl.DataFrame:
 
 
 def contexts() -> tuple[Material, ContextRuns]:
-    """A small world in which ContextBench's readings differ wherever they can.
+    """A small data set on which ContextBench's readings differ wherever they can.
 
-    Four files and six items, one of which nobody answers; an agent that does everything odd, one that never edits, and
-    rankings, one of them with an order for lines. Whole lines spend 8,000 characters to the last.
+    It has four files and six items, one of which nobody answers; an agent that does everything unusual, one that never
+    edits, and rankings, one of them with an order for lines. Whole lines use up 8,000 characters exactly.
     """
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
@@ -88,11 +88,11 @@ def contexts() -> tuple[Material, ContextRuns]:
 
 @functools.cache
 def _fixture(kind: str) -> dict[str, pl.DataFrame]:
-    """The frames that `rankings` or `contexts` are sealed with.
+    """The frames of the fixture for `rankings` or `contexts`.
 
-    Of the rankings an item is called by what it tries: its first relevant hit stands on either side of every cut-off,
-    gold overlaps, adjoins, is empty or lies elsewhere, whole lines (of 1,000 characters in c.py, a blank one after
-    8,000) spend a budget to the last, and similarities lie on either side of a threshold and on it.
+    Items of the rankings are named after what they test: the first relevant hit is on either side of every cut-off;
+    gold overlaps, adjoins, is empty or elsewhere; whole lines (of 1,000 characters in c.py, a blank one after 8,000)
+    use up a budget exactly; similarities are below, at and above a threshold.
     """
     tables: dict[str, dict[str, list[str]]] = json.loads(_FIXTURES.read_text("utf-8"))[kind]
     return {

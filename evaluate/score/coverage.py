@@ -1,7 +1,7 @@
-"""The lines a ranking returns, up to a rank or a budget, and what they share with the gold: sizes of sets.
+"""The lines that a ranking returns up to a rank or a budget, and how many of them are gold: sizes of sets.
 
-No line is touched one by one. An item's axis is cut at every place where a hit starts or ends; between two cuts all
-lines are alike, and each such piece belongs to the first hit that holds it.
+Lines are not processed one by one. An item's axis is cut wherever a hit starts or ends; the lines between two cuts are
+all alike, and each such piece belongs to the first hit that contains it.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from evaluate.metrics import CutKind, size_at
 from lake.offsets import LineOffsets, held_pieces
 
 CutOff = tuple[CutKind, int]
-"""Where a ranking is cut off: what is counted, and how many of it."""
+"""A cut-off of a ranking: what is counted, and how many of it."""
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
 
@@ -26,15 +26,15 @@ def line_sets(
     cut_offs: Sequence[CutOff],
     key: Sequence[str] = ("item_id",),
 ) -> pl.LazyFrame:
-    """How many lines each item has in its gold, returned, in both, and returned from the query's own text.
+    """The number of lines of each item: in its gold, returned, in both, and returned from the query's own text.
 
-    A budget walks the ranking and takes the lines no earlier hit has returned, in their order within a hit, until the
-    next one would exceed the budget in non-whitespace characters; there it ends. Blank lines cost nothing. A number of
-    lines takes so many of them, blank ones too. A depth takes the first k results whole.
+    A budget follows the ranking, takes the lines that no earlier hit has returned, in their order within a hit, and
+    ends before the first line that would exceed it in non-whitespace characters. Blank lines cost nothing. A number of
+    lines takes that many, blank ones included. A depth takes the first k results whole.
 
-    Hits have the key, rank, path, line_start, line_end; where they have `n_new_nws`, it saves work. Items have the key,
-    pool_id and the columns of OWN_TEXT; gold is disjoint. A hit in no file of the axis has no lines, gold there stays
-    in n_gold. What is given are, in the items' order, the key, n_gold, and at every cut-off n_returned, n_both and
+    `hits` has the key, rank, path, line_start, line_end; `n_new_nws`, if present, saves work. `items` has the key,
+    pool_id and the columns of OWN_TEXT; `gold` is disjoint. A hit in a file outside the axis has no lines; gold there
+    counts in n_gold. The result has, in the items' order, the key, n_gold, and for every cut-off n_returned, n_both and
     n_own, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
@@ -51,12 +51,12 @@ def sizes_of_walks(
     cut_offs: Sequence[CutOff],
     key: Sequence[str],
 ) -> pl.LazyFrame:
-    """The sizes of :func:`line_sets` for lists, several of which may be one walk down a pool.
+    """The sizes of :func:`line_sets` for lists, several of which may share one walk down a pool.
 
-    Walks have item (Int64, the walk), pool_id, rank, path, line_start, line_end; lists have the key, item, pool_id and
-    the columns of OWN_TEXT.
+    `walks` has item (Int64, the walk), pool_id, rank, path, line_start, line_end; `lists` has the key, item, pool_id
+    and the columns of OWN_TEXT.
     """
-    # Walked once, though it is read several times.
+    # Collected once, as it is used several times.
     pieces = walk(axis.place(walks), axis, cut_offs).with_columns(axis.file_at("start")).collect().lazy()
     takes = {cut_off: pl.col(size_at("", *cut_off)) for cut_off in cut_offs}
     returned = pieces.group_by("item").agg(
@@ -82,7 +82,7 @@ def sizes_of_walks(
 
 
 def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[str]) -> pl.LazyFrame:
-    """Those of the hits of which a cut-off can take a line, where their `n_new_nws` says what the ones before cost."""
+    """The hits that a cut-off can take a line of, by the cost of those before (`n_new_nws`); all if it is unknown."""
     kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
     budgets = kinds.get("budget", [])
     if "lines" in kinds or 0 in budgets or "n_new_nws" not in hits.collect_schema():
@@ -93,12 +93,12 @@ def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[
 
 
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
-    """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
+    """The pieces of the axis that hits contain, in the order of return, and how much of each piece every cut-off takes.
 
-    Spans are hits: item (Int64), rank, start, end on the axis. A cut-off's column is `size_at("", …)`: how many of a
-    piece's lines it takes from `start` on.
+    `spans` are hits: item (Int64), rank, start, end on the axis. A cut-off's column, `size_at("", …)`, is the number of
+    a piece's lines that it takes, from `start` on.
     """
-    # Paid for in the order of the ranking, and of the lines within a hit.
+    # Costs add up in the order of the ranking, then of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(
         spent=pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
@@ -126,7 +126,7 @@ def own_text(lists: pl.LazyFrame, key: Sequence[str]) -> pl.LazyFrame:
 
 
 def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """How many lines each item's disjoint gold has: item_id, n_gold; in a file that the axis does not hold, all."""
+    """The number of disjoint gold lines per item: item_id, n_gold. In a file outside the axis, all gold lines count."""
     ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (
         gold_as_spans(gold)

@@ -1,23 +1,22 @@
-"""Where the gold went: each gold line, or the one gold candidate, of each item of a run in one of seven classes.
+"""What happened to the gold of each item of a run: each gold line, or the one gold candidate, is in one of seven classes.
 
-Every gold line that counts under the protocol is in the first class that holds it:
+Every gold line that counts under the protocol is in the first class that applies:
 
-1. `found`: under the cut-off of the protocol's primary metric. Of a ranking that is a budget of characters, or of
-   results where gold is a candidate; of an agent its whole final context.
-2. `past_budget`: returned by a ranking, but past that cut-off.
-3. `seen`: shown in an agent's steps and not kept in its final context.
-4. `unreachable`: nothing that was searched holds it. It is in no chunk of the pool, or, where nobody knows the chunks,
-   in no searched file (an agent has no index, and may read every file); under rules of similarity no chunk of the pool
-   is relevant.
-5. `no_answer`: the run returned nothing for the item; of an agent, no final context.
-6. `other_lines`: its file was returned, shown or named, by other lines.
+1. `found`: within the cut-off of the protocol's primary metric: for a ranking a budget of characters, or of results if
+   gold is a candidate; for an agent its whole final context.
+2. `past_budget`: returned by a ranking, but beyond that cut-off.
+3. `seen`: shown in an agent's steps, but not kept in its final context.
+4. `unreachable`: in nothing that was searched: in no chunk of the pool or, if the chunks are unknown, in no searched
+   file (an agent has no index, and may read every file); under rules of similarity, no chunk of the pool is relevant.
+5. `no_answer`: the run returned nothing for the item; an agent has no final context.
+6. `other_lines`: its file was returned, shown or named, but with other lines.
 7. `not_returned`: its file never was.
 
-Under rules of candidates and of similarity the one unit is the item's gold: any relevant chunk is it, and a chunk of
-the gold candidate that is not relevant is other lines of its file.
+Under rules of candidates and of similarity, the only unit is the item's gold: any relevant chunk counts as the gold,
+and a chunk of the gold candidate that is not relevant counts as other lines of its file.
 
-The sizes of the first class are the numerator of a stored score, and the seven add up to its denominator. `random` is
-the expectation over all orders of the whole pool: what is reachable is found or past the budget.
+The amount in the first class is the numerator of a stored score, and the seven add up to its denominator. `random` has
+the expectation over all orders of the whole pool: reachable gold is found or past the budget.
 """
 
 from collections.abc import Sequence
@@ -30,15 +29,15 @@ from lake.relevance import RELEVANCE, disjoint
 from lake.tables import LINES, PUBLISHED_READING, RANKING
 
 GOLD_CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
-"""The classes, in the order in which each takes of what is left."""
+"""The classes, in the order in which gold is assigned to them."""
 _CASE = ["run_id", "item_id"]
 _FILE = ["item_id", "path"]
 
 
 def is_kept(protocol: Protocol) -> bool:
-    """Whether it can be said where the gold went: lines measured at a budget, or one gold candidate to rank first.
+    """Whether a protocol has a ledger: it measures lines at a budget, or whether one gold candidate is ranked first.
 
-    Published ranges, which may lie outside of files or count less than nothing, have no place where they could go.
+    Published ranges have no ledger, as they may be outside of files or have negative sizes.
     """
     names = [(metric.name, k) for metric, k in metrics_of(protocol)]
     if RELEVANCE[protocol.relevance].by_lines:
@@ -58,16 +57,16 @@ def ledger_of_lines(
     chunks: pl.LazyFrame,
     chance: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """One row per run and item that has gold lines: run_id, item_id, n_gold and the GOLD_CLASSES.
+    """One row per run and item with gold lines: run_id, item_id, n_gold and the GOLD_CLASSES.
 
     Args:
-        protocol: One that :func:`is_kept` holds of.
+        protocol: One for which :func:`is_kept` is true.
         scores: The runs' rows of `scores` under it.
         answered: Their rows of `run_items`.
-        hits: Their rows of `hits`; of a run with a part `lines` that is its ranking.
-        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
-        files: item_id, path, n_lines of the gold files that are there.
-        chunks: item_id, path, line_start, line_end: the chunks of those that are searched; if not known, the files.
+        hits: Their rows of `hits`; a part `lines` replaces the run's ranking.
+        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
+        files: item_id, path, n_lines of the gold files that exist.
+        chunks: item_id, path, line_start, line_end: the chunks of the searched files; if unknown, the whole files.
         chance: The runs that stand for every order of the pool; they have no hits.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
@@ -76,12 +75,12 @@ def ledger_of_lines(
     is_agent = answered.group_by("run_id").agg(is_agent=pl.col("n_steps").is_not_null().any())
     known = known.join(is_agent, on="run_id", how="left").with_columns(pl.col("is_agent").fill_null(value=False))
     spans = disjoint(_clamped(gold, files))
-    # An agent searches as it likes: every file of the repository is there for it.
+    # An agent can read every file of the repository.
     whole = files.select(*_FILE, line_start=pl.lit(0, pl.Int64), line_end="n_lines")
     in_chunks = _shared(chunks, spans, files, "n_in_chunks")
     reached = _shared(whole, spans, files, "n_in_files").join(in_chunks, on=_FILE, how="left")
     part = pl.col("part")
-    # The lines that are best returned stand in place of the ranking, where a run has both.
+    # LINES, the best order for lines, replaces the ranking of a run that has both.
     shown = hits.filter(~part.str.starts_with(PUBLISHED_READING))
     shown = shown.filter((part != RANKING) | ~(part == LINES).any().over("run_id"))
     shown = shown.join(files.select(_FILE), on=_FILE, how="semi")
@@ -104,7 +103,7 @@ def ledger_of_lines(
     kind = answered.select(*_CASE, is_ranking=pl.col("n_steps").is_null() | is_chance)
     sizes = pl.col("n_returned", "n_reachable", "n_in_named").fill_null(0).cast(pl.Float64)
     counts = known.join(by_item, on=_CASE, how="left").join(kind, on=_CASE, how="left").with_columns(sizes)
-    # What a run returned can be reached, whatever is known of its chunks.
+    # Whatever a run returned is reachable, even if its chunks are unknown.
     both = pl.max_horizontal("n_returned", "found")
     return _classes(counts.with_columns(returned=both, reachable=pl.max_horizontal("n_reachable", both)), answered)
 
@@ -126,7 +125,7 @@ def ledger_of_candidates(
         known = known.with_columns(reachable=pl.lit(1.0))
     returned = pl.max_horizontal("found", "correct")
     known = known.with_columns(returned=returned, reachable=pl.max_horizontal("reachable", returned))
-    # Of complete lists nothing is left, and their hits need not be looked through.
+    # Complete lists leave nothing unreturned, so their hits need not be read.
     open_ = known.filter(pl.col("reachable") > pl.col("returned"))
     in_its_file = hits.join(open_, on=_CASE, how="semi").join(gold, on=_FILE, how="semi")
     other = in_its_file.select(*_CASE, n_in_named=pl.lit(1.0)).unique()
@@ -137,7 +136,7 @@ def ledger_of_candidates(
 def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
     """The classes of each item, from n_gold, found, returned, reachable, is_ranking and n_in_named.
 
-    That is how much of its gold that was not returned lies in files that were.
+    n_in_named is the amount of gold that was not returned, but whose file was.
     """
     is_silent = answered.select(*_CASE, is_silent=pl.col("n_returned") == 0)
     silent, is_ranking = pl.col("is_silent").fill_null(value=True), pl.col("is_ranking").fill_null(value=True)
@@ -157,7 +156,7 @@ def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
-    """Spans cut to their files: the key, path, line_start, line_end; those of no file are left out."""
+    """Spans clipped to their files: the key, path, line_start, line_end; spans without such a file are left out."""
     n_lines = pl.col("n_lines")
     return (
         spans.select(*key, "path", "line_start", "line_end")
@@ -167,7 +166,7 @@ def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame, key: Sequence[str] = ("it
             *key,
             "path",
             pl.col("line_start").clip(0, n_lines),
-            # Without an end it is a view on to the file's.
+            # Without an end, a span reaches to the end of the file.
             pl.col("line_end").fill_null(n_lines).clip(0, n_lines),
         )
     )
@@ -176,7 +175,7 @@ def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame, key: Sequence[str] = ("it
 def _shared(
     spans: pl.LazyFrame, gold: pl.LazyFrame, files: pl.LazyFrame, name: str, key: Sequence[str] = ("item_id",)
 ) -> pl.LazyFrame:
-    """How many gold lines of each file lie in any of some spans: the key, path and the name."""
+    """The number of gold lines of each file that are in any of `spans`: the key, path and a column called `name`."""
     lines = disjoint(_clamped(spans, files, key), key).select(*key, "path", start="gold_start", end="gold_end")
     shared = pl.min_horizontal("end", "gold_end") - pl.max_horizontal("start", "gold_start")
     return lines.join(gold, on=_FILE).group_by(*key, "path").agg(shared.clip(0).sum().alias(name))

@@ -1,4 +1,4 @@
-"""What metrics are worked out from: rankings and, of their items, gold, pools and what denominators read of those."""
+"""The inputs of metrics: ranked lists, the gold and the pools of their items, and what denominators need of these."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,13 @@ from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
 @dataclass(frozen=True)
 class ScoringInputs:
-    """What rankings of some items are scored by.
+    """The inputs that rankings of some items are scored with.
 
     Attributes:
         items: Rows of `items`, with the pools of the task. Every item must have a score.
-        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
-        pool: The columns of POOL: the chunks each pool holds under the run's chunker. None where nobody knows how the
-            searched files were cut: what counts the relevant chunks of the pool has no value then.
+        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
+        pool: The chunks of each pool under the run's chunker, with the columns of POOL. None if nobody knows how the
+            searched files were cut; metrics that count the relevant chunks of the pool have no value then.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
         relevance: The rows of table `relevance` of the pools' chunks, for protocols that judge by similarity.
     """
@@ -38,17 +38,17 @@ class ScoringInputs:
 
     @property
     def chunks(self) -> pl.LazyFrame:
-        """The pools' chunks, as far as they are known."""
+        """The pools' chunks; empty if they are unknown."""
         return pl.LazyFrame(schema=POOL) if self.pool is None else self.pool
 
     @property
     def applying(self) -> list[str]:
-        """The item columns by which the protocol says what applies."""
+        """The item columns that decide which of the protocol's cut-offs apply."""
         return list(dict.fromkeys(column for _, _, column, _ in self.protocol.applies))
 
     @cached_property
     def evidence(self) -> JudgementInputs:
-        """What relevance is judged by."""
+        """The inputs of the relevance rule."""
         return JudgementInputs(
             self.items, self.rule.gold_of(self.gold), self.chunks, self.relevance, self.protocol.threshold
         )
@@ -60,16 +60,17 @@ class ScoringInputs:
 
     @property
     def files(self) -> LineOffsets:
-        """The axis, which protocols that measure sets of lines are given."""
+        """The axis, which every protocol that measures sets of lines must have."""
         assert self.axis is not None, "sets of lines are measured on the lines of the pools' files"
         return self.axis
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
-        """What denominators read of an item, from its whole pool, in the items' order.
+        """What denominators need of each item's whole pool, in the items' order.
 
-        These are item_id, what `applies` names, n_relevant, gains and, where gold is lines, shares, best first; best is
-        the best similarity of any chunk, boundary that of the gold candidate's own, n_elsewhere the relevant of others.
+        The columns: item_id, those of `applying`, n_relevant, gains and (if gold is lines) shares, both descending; the
+        best similarity of any chunk (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of
+        others.
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
@@ -93,16 +94,16 @@ class ScoringInputs:
                 pl.col("best").fill_null(0.0),
             )
         )
-        # Worked out once: several plans read it.
+        # Collected once, as several plans use it.
         return judged.collect().lazy()
 
 
 @dataclass(frozen=True)
 class Lists:
-    """The ranked lists of some runs, or of one, over the items that are scored.
+    """The ranked lists of one or several runs, over the items that are scored.
 
-    `cases`, a row for every list that must have a score, have the key, the item's columns and the completion (null for
-    no answer); `key` tells one list from another: item_id, of several runs with run_id.
+    `cases` has a row for every list that must have a score: the key, the item's columns and the completion (null if
+    there is no answer). `key` identifies a list: item_id, for several runs with run_id.
     """
 
     inputs: ScoringInputs
@@ -112,7 +113,7 @@ class Lists:
 
     @property
     def lengths(self) -> pl.LazyFrame:
-        """How long each list is, and how long it could be: the key, n_returned, n_in_pool (null if not known)."""
+        """The length of each list and its pool's number of chunks: the key, n_returned, n_in_pool (null if unknown)."""
         returned = self.hits.group_by(self.key).agg(n_returned=pl.len().cast(pl.Int64))
         sizes = self.inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
         return (
@@ -123,7 +124,7 @@ class Lists:
         )
 
     def gold_files(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """The gold files that lists name, each at its place among their different files; and how many each item has."""
+        """The gold files in each list, ranked among its distinct files; and the number of gold files of its item."""
         gold = self.inputs.evidence.gold.select("item_id", "path").unique()
         order = pl.col("rank").rank("ordinal").over(self.key).cast(pl.Int64)
         files = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
@@ -133,7 +134,7 @@ class Lists:
         return relevant, known.with_columns(pl.col("n_relevant").fill_null(0))
 
     def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """All hits, and whether each is of a file that the item's pool holds; and the cases."""
+        """All hits, with whether each one's file is in the item's pool (`is_judged`); and the keys of the cases."""
         of_pool = self.inputs.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
         placed = self.hits.join(self.inputs.items.select("item_id", "pool_id"), on="item_id")
         judged = placed.join(of_pool, on=["pool_id", "path"], how="left")

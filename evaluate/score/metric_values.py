@@ -1,4 +1,4 @@
-"""From relevant hits to numbers: one grouping for every metric and cut-off, then a row for every item."""
+"""The values of metrics from relevant hits: one grouping for all metrics and cut-offs, then a row per item."""
 
 from collections.abc import Sequence
 
@@ -13,25 +13,25 @@ from evaluate.score.metric_inputs import Lists
 from lake.catalog.protocol import Protocol
 
 SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", "denominator")
-"""What a score says before it is told which run and protocol it belongs to."""
+"""The columns of a score without its run and protocol."""
 BY_HITS = ("ranked", "found", "pooled")
-"""The shapes that are read over relevant hits and item columns."""
+"""The shapes of metrics that read relevant hits and item columns."""
 _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
-"""The item columns that metrics read and `ScoringInputs.judged` finds in the whole pool."""
+"""The item columns that metrics read and `ScoringInputs.judged` computes from the whole pool."""
 
 
 def of_shape(requested: Requested, *shapes: str) -> Requested:
-    """Those of some metrics that are of some shapes."""
+    """The requested metrics that have one of some shapes."""
     return [(metric, k) for metric, k in requested if metric.shape in shapes]
 
 
 def measure(
     relevant: pl.LazyFrame, items: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)
 ) -> pl.LazyFrame:
-    """Numerators, denominators and values of ranked metrics, one row per item in the items' order.
+    """Numerators, denominators and values of metrics, one row per item in the items' order.
 
-    Relevant results have the key, `rank` (Int64, from 1) and what else the metrics read, others no rank; items the key
-    and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n` and `<name>@<k>/d`.
+    `relevant` has the key, `rank` (Int64, from 1; null for irrelevant results) and the other columns that metrics read;
+    `items` the key and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n`, `…/d`.
     """
     depths = [k for _, k in requested]
     kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
@@ -53,26 +53,26 @@ def measure(
 
 
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """Numerators, denominators and values of metrics of sets, whose columns `sets` has, in those of :func:`measure`."""
+    """Numerators, denominators and values of metrics of sets, from the columns of `sets`, named as in `measure`."""
     return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
         _value(metric, k) for metric, k in requested
     )
 
 
 def label(metric: Metric, k: int) -> str:
-    """A metric with its cut-off, as a column's name: `ndcg@10`."""
+    """A metric with its cut-off, as a column name: `ndcg@10`."""
     return f"{metric.name}@{k}"
 
 
 def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
-    """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled."""
-    # A frame per metric, one above the other, is by far the fastest, but every one of them would repeat the whole plan.
+    """One row per item, metric and cut-off, with the columns of a score; sums are null if a metric cannot be pooled."""
+    # Concatenating a frame per metric is by far the fastest; the plan is collected first, as each would repeat it.
     values = wide.collect().lazy()
     return pl.concat(values.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
 def measure_runs(lists: Lists) -> pl.LazyFrame:
-    """Everything a protocol measures of some runs, one row per list, metric and cut-off, unsorted."""
+    """Everything that a protocol measures of some runs: one row per list, metric and cut-off, unsorted."""
     inputs, key = lists.inputs, lists.key
     protocol, requested, measured = inputs.protocol, metrics_of(inputs.protocol), []
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
@@ -99,7 +99,7 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
 
 
 def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.LazyFrame:
-    """Measured numbers, null where the protocol says that a cut-off does not apply to an item."""
+    """The measured columns, null where the protocol does not apply a cut-off to an item."""
     labels = {(metric.name, k): label(metric, k) for metric, k in requested}
     limits = [(labels[metric, k], pl.col(column) == value) for metric, k, column, value in protocol.applies]
     return wide.with_columns(
@@ -110,7 +110,7 @@ def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.
 
 
 def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lists: Lists) -> pl.LazyFrame:
-    """Measured numbers, 0 at a cut-off that a list does not reach although its pool does."""
+    """The measured columns, 0 at a cut-off that a list does not reach although its pool does."""
     cut = [(label(metric, k), k) for metric, k in requested if metric.shape == "ranked" and k]
     is_short = {name: pl.col("n_returned") < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
     return wide.join(lists.lengths, on=lists.key, how="left", maintain_order="left").with_columns(
@@ -121,7 +121,7 @@ def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lists: Lists)
 
 
 def cut_offs_of(requested: Requested) -> list[CutOff]:
-    """Where some metrics cut lists off, each place once."""
+    """The distinct cut-offs of some metrics."""
     return list(dict.fromkeys((metric.cut, k) for metric, k in requested))
 
 
@@ -142,8 +142,8 @@ def _value(metric: Metric, k: int) -> pl.Expr:
     name = label(metric, k)
     numerator, denominator = pl.col(f"{name}/n"), pl.col(f"{name}/d")
     nothing = pl.lit(None, pl.Float64) if metric.is_undefined_null else pl.lit(0.0)
-    # By a constant polars multiplies with the reciprocal, and only where there are several rows: 3 / 5 would be 0.6 or
-    # 0.6000000000000001. The nought makes a column of it.
+    # Polars divides by a constant by multiplying with its reciprocal, but only with several rows: 3 / 5 would be 0.6 or
+    # 0.6000000000000001. Adding 0 * numerator makes the denominator a column.
     exact = numerator / (denominator + 0 * numerator)
     return pl.when(denominator == 0).then(nothing).otherwise(exact).alias(name)
 
@@ -157,20 +157,20 @@ def _score(metric: Metric, k: int) -> list[pl.Expr]:
 
 
 _LINE_END = "[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
-"""What `str.splitlines` takes for the end of a line, beside \\n."""
+"""The line ends of `str.splitlines` other than \\n."""
 
 _WHITE_SPACE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-"""What `str.strip` strips."""
+"""The characters that `str.strip` removes."""
 
 
 def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """How near each completion comes to its target, as columns is_exact and similarity.
+    """The similarity of each completion to its target, as columns is_exact and similarity.
 
-    Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has
-    (RepoCoder's compute_score). What ends a line and what is stripped is what Python's `splitlines` and `strip` say.
+    Both are compared as stripped lines without blank ones; a completion is cut to the target's number of lines
+    (RepoCoder's compute_score). Line ends and white space are those of Python's `splitlines` and `strip`.
     """
     texts = (
         cases.with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))
@@ -195,7 +195,7 @@ def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _lines(text: pl.Expr) -> pl.Expr:
-    # Two ends for one, as of \r\n, make a blank line more, and those are left out.
+    # Two line ends for one, as for \r\n, make one more blank line; blank lines are left out.
     lines = text.str.replace_all(_LINE_END, "\n").str.split("\n")
     stripped = lines.list.eval(pl.element().str.strip_chars(_WHITE_SPACE))
     return stripped.list.eval(pl.element().filter(pl.element() != ""))

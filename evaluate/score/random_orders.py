@@ -1,4 +1,4 @@
-"""Seeded random orders of each pool, and what rankings in those orders score on the mean."""
+"""Seeded random orders of each pool, and the mean scores of rankings in those orders."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ N_ORDERS = 100
 
 
 def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
-    """Means over N_ORDERS orders of each pool, the same for all its items, in the columns :func:`measure` gives."""
+    """Means over N_ORDERS orders of each pool, the same for all its items; columns as from :func:`measure`."""
     ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
     heads = draw(inputs.chunks, inputs.axis, cut_offs_of([*ranked, *covered])).lazy()
     items = inputs.items.select("item_id", "pool_id", *OWN_TEXT)
@@ -42,11 +42,11 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
 def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
-    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets.
+    A head has the results that the deepest cut-off takes, and as many as surely use up the largest budgets.
     """
     budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
     n_results = max(results, default=0)
-    # The files end to end, so that all of a file is over where the next begins.
+    # Files are placed end to end: each ends before the next begins.
     begin = (pl.col("path").rank("dense").over("pool_id").cast(pl.Int64) * (1 + pl.col("line_end").max())).alias(
         "begin"
     )
@@ -65,7 +65,7 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         # Seeded by the pool's name alone, so that equal pools always have equal orders.
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n, dtype=np.int32), (N_ORDERS, 1)), axis=1)
-        # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
+        # A line is in at most `at_once` chunks: a head's new lines cost at least 1 / at_once of what its chunks cost.
         begin_at, end_at = np.sort(starts[first : first + n]), np.sort(ends[first : first + n])
         n_open = np.arange(1, n + 1) - np.searchsorted(end_at, begin_at, side="right")
         at_once = max(1, int(n_open.max(initial=0)))
@@ -85,7 +85,7 @@ _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
 def _heads(
     orders: npt.NDArray[np.int32], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
 ) -> npt.NDArray[np.bool_]:
-    """Which places belong to the head of each order, in as many columns as the longest head has, or some more."""
+    """Whether each position of an order is in its head, as a mask at least as wide as the longest head."""
     n, width = orders.shape[1], max(64, n_results)
     while True:
         is_head = np.tile(np.arange(min(n, width)) < n_results, (len(orders), 1))
@@ -104,7 +104,7 @@ def _columns(requested: Requested) -> list[str]:
 def _line_sets(
     inputs: ScoringInputs, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
-    """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
+    """The sizes of `line_sets` for every item and order: item_id, order and the columns of `line_sets`."""
     pools = inputs.items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
     walk = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     walks, lists = (rows.join(pools, on="pool_id").with_columns(item=walk) for rows in (heads, ordered_items))
