@@ -1,10 +1,10 @@
-"""`python -m evaluate`: run systems on what the lake holds, and score them."""
+"""`python -m evaluate`: run systems on the lake's items and score them."""
 
 from lake.errors import check_libraries
 
 if __name__ == "__main__":
     check_libraries("evaluate")
-    # Imported when the libraries are known to be there.
+    # Imported only after the check for the libraries.
     from evaluate.commands import app
     from lake.console import run
 

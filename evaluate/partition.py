@@ -1,6 +1,6 @@
-"""One part of the items under one task: rank it and score it for some systems, as far as it is not done.
+"""One part of the items under one task: ranking and scoring it for some systems, as far as not done yet.
 
-This is the unit of work: a pure function of what the lake holds, so that parts can be made in any order and anywhere.
+This is the unit of work: a pure function of the lake's contents, so parts can be made in any order and on any machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ from lake.tables import GOLD_RUN
 
 
 class RankedRows(NamedTuple):
-    """What some runs' ranking of some pools gave: by run, and as rows of `hits` and `run_items`."""
+    """The rankings of some pools by some runs: per run, and as rows of `hits` and `run_items`."""
 
     by_run: dict[str, Ranked]
     hits: pl.DataFrame
@@ -49,7 +49,7 @@ class RankedRows(NamedTuple):
 
 
 class ScoreTables(NamedTuple):
-    """What some runs score under a protocol: rows of `scores`, before them of `step_scores` where they have steps."""
+    """The scores of some runs under a protocol: rows of `scores`, preceded by `step_scores` if the runs have steps."""
 
     runs: Sequence[Run]
     tables: Sequence[pl.DataFrame]
@@ -57,35 +57,35 @@ class ScoreTables(NamedTuple):
 
 @dataclass(frozen=True)
 class Partition:
-    """One part of the items, as one task asks it. Its pools, once read, are kept as long as it is."""
+    """One part of the items under one task. Its pools are read once and kept as long as the object."""
 
     item_part: ItemPart
 
     def run(self, runs: Sequence[Run]) -> None:
-        """Rank the part for runs over one chunker's chunks, unless they were imported, and score it, as far as needed.
+        """Make the missing rankings and scores of runs that use one chunker; imported runs are only scored.
 
-        Every run is scored under all of its protocols, be its answers rankings or contexts.
+        Every run is scored under all of its protocols, whether its answers are rankings or contexts.
         """
         planned = [run for run in runs if isinstance(run, PlannedRun)]
         self._rank([run for run in planned if not self._ranking(run).is_current])
         for protocol in protocols_of(self.item_part.task):
             targets = {run: of_run for run in runs if (of_run := self._scoring(run, protocol))}
             for chunker in dict.fromkeys(run.chunker for run in targets):
-                # Made again where it was damaged, though the scores may be there.
+                # Made here so that a damaged part is made again even if the scores exist.
                 self._relevance(protocol, chunker)
             todo = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
             for scored in self.scores(protocol, list(todo)):
                 write_by_run({run.run_id: todo[run] for run in scored.runs}, *scored.tables)
 
     def is_current(self, runs: Sequence[Run]) -> bool:
-        """Whether there is nothing to do for some runs."""
+        """Whether nothing is left to do for some runs."""
         rankings = (self._ranking(run) for run in runs if isinstance(run, PlannedRun))
         protocols = protocols_of(self.item_part.task)
         scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
         return all(target.is_current for target in chain(rankings, scoring))
 
     def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[ScoreTables]:
-        """The part's scores of runs under a protocol, worked out and not stored, some runs at a time."""
+        """The part's scores under a protocol, computed and not stored, some runs at a time."""
         for alike in _by_chunker(runs):
             if protocol.context is None:
                 yield ScoreTables(alike, [self._scores_of_lists(alike, protocol)])
@@ -99,7 +99,7 @@ class Partition:
                 yield ScoreTables([run], [sealed(expected.lazy(), protocol).collect()])
 
     def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
-        """Those of runs over one chunker's chunks under rules of rankings."""
+        """The scores of runs that use one chunker under a protocol for rankings."""
         item_part, chunker = self.item_part, runs[0].chunker
         items, pool = item_part.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
         axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
@@ -113,7 +113,7 @@ class Partition:
         )
 
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
-        """Rank the part for runs over one chunker's chunks: some pools at a time, whose tokens are shared by all."""
+        """Rank the part for runs that use one chunker: some pools at a time, whose tokens all runs share."""
         if not runs:
             return
         rows = [self._ranked_rows(runs, *some) for some in self._pools_in_turn(runs[0].system.chunker)]
@@ -122,7 +122,7 @@ class Partition:
         write_by_run(targets, cost_rows(costs, self.item_part.part), pl.concat(hits), pl.concat(items))
 
     def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
-        """The pools, as many at a time as memory holds, with the queries to them and the lines of their files."""
+        """The pools, as many at a time as fit in memory, with their queries and the lines of their files."""
         item_part = self.item_part
         batches = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
         if len(batches) == 1:
@@ -136,15 +136,15 @@ class Partition:
     def _ranked_rows(
         self, runs: Sequence[PlannedRun], pools: ChunkedPools, queries: pl.DataFrame, axis: Callable[[], LineOffsets]
     ) -> RankedRows:
-        # Where every item has a small pool of its own, these are gone through side by side.
+        # If every item has a small pool of its own, all are processed together, side by side.
         some = [pools] if pools.are_own(queries) else pools.batches()
-        # All runs before the next pools: nothing of these is kept.
+        # All runs on one batch of pools before the next, because no pool is kept.
         parts = [list(self._ranked(runs, batch, queries)) for batch in some]
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
         return RankedRows(ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame) -> Iterator[Ranked]:
-        """What some pools give, run by run; the same words are put to the same pools once."""
+        """The rankings of some pools, run by run; queries of equal form are rewritten once for all runs."""
         are_own = pools.are_own(all_queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
@@ -163,12 +163,12 @@ class Partition:
                 tie=task.tie,
                 depth=task.depth,
                 cut_offs=CUT_OFFS,
-                # The oracle scores by the gold, which may be blank.
+                # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
                 zero_blank=task.ranks_blank and retriever.needs != "gold",
             )
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
-        """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""
+        """The similarity of each chunk of the asked pools to the gold, computed once; None if the protocol has none."""
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
         target = self._relevance_target(protocol, chunker)
@@ -181,7 +181,7 @@ class Partition:
         return relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
-        """What the oracle orders by, where relevance is a similarity."""
+        """The gains by which the oracle ranks, if relevance is a similarity, else None."""
         relevance = self._relevance(protocol, chunker)
         if relevance is None:
             return None
@@ -191,7 +191,7 @@ class Partition:
     def _pools(self, chunker: str) -> ChunkedPools:
         if chunker not in self._read:
             item_part, with_blank = self.item_part, self.item_part.task.ranks_blank
-            # Those of one chunker are enough for memory to hold.
+            # Memory holds the pools of one chunker only.
             self._read.clear()
             self._read[chunker] = load_pools(item_part.lake, chunker, item_part.pool_ids, with_blank=with_blank)
         return self._read[chunker]
@@ -208,18 +208,18 @@ class Partition:
         return {"benchmark": self.item_part.task.benchmark, "run_id": run.run_id}
 
     def _ranking(self, run: PlannedRun) -> BuildTarget:
-        """The part's ranking, for a run of that stamp, which has the digest of the code."""
+        """The target of the part's ranking by a run; the run's stamp covers the code."""
         folders, item_part = self._folders(run), self.item_part
-        # The items last, so that a part of them means that its hits are there.
+        # `run_items` is last, so that its part marks the hits as complete.
         tables = ("costs", "hits", "run_items")
         return target_of(
             item_part.lake, *tables, part=item_part.part, inputs=[item_part], parameters=run.stamp, code=(), **folders
         )
 
     def _scoring(self, run: Run, protocol: Protocol) -> list[BuildTarget]:
-        """What a run is scored by under a protocol, its scores last; nothing where it has no answers, or no scores."""
+        """The targets of a run's scoring under a protocol, its scores last; empty if it has no answers or no scores."""
         by_similarity = bool(RELEVANCE[protocol.relevance].similarity)
-        # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
+        # Similarity to the gold is measured on chunks, so the run's chunker has to be known.
         if run.protocol not in ("", protocol.name) or (by_similarity and run.chunker is None):
             return []
         item_part = self.item_part
@@ -230,9 +230,9 @@ class Partition:
             return []
         read, tables = list[Input](), ["scores"]
         if protocol.context is not None:
-            # An expectation has no steps.
+            # The expectation of a random ranking has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
-            # All parts of the symbols have one fingerprint, that of the code that found them.
+            # All parts of `symbols` have the same fingerprint, that of the code that found them.
             symbols = item_part.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in item_part.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
@@ -269,7 +269,7 @@ def _by_chunker(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
-    """What scores a run under a protocol, and its metrics: the code in the closure of their imports counts."""
+    """The functions that score a run under a protocol, including its metrics; their imports are covered, too."""
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
     if protocol.context is None:
         return [score_runs, *metrics]

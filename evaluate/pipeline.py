@@ -1,4 +1,4 @@
-"""From items and chunks to runs, scores and aggregates: what is not current is made, what is stale removed."""
+"""From items and chunks to runs, scores and aggregates: outdated results are made again, stale ones removed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +27,9 @@ from lake.text import counted
 
 
 class Job(NamedTuple):
-    """Some parts of a benchmark's items, for every task that asks them: what is handed out.
+    """Some parts of a benchmark's items, for every task: the unit handed to a process.
 
-    Its runs are those over one chunker's chunks, or the imported ones, which stand under no chunker's name.
+    A job's runs are those over one chunker's chunks, or, with an empty `chunker`, the imported ones.
     """
 
     stored: tuple[str, ...]
@@ -38,10 +38,10 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Runner:
-    """What every job of a benchmark has in common; it goes along to whichever process does one.
+    """The settings shared by all jobs of a benchmark; sent along to the process that runs a job.
 
-    `retrievers` are those that may run, `groups` the parts of the items that are asked together; `chunkers` is task →
-    chunker that has cut all its files → what its chunks were made from.
+    `retrievers` are those that may run, `groups` the parts of the items that are handled together. `chunkers` maps a
+    task to the chunkers that have cut all its files, each with the fingerprint of its chunks.
     """
 
     lake: Path
@@ -53,7 +53,7 @@ class Runner:
     chunkers: Mapping[Task, Mapping[str, str]] = field(default_factory=dict)
 
     def run(self, job: Job) -> Outcome:
-        """Rank and score the job's runs, as far as they are not done; which parts that made."""
+        """Rank and score the job's runs, as far as not done yet; return which parts were made."""
         lake = Lake(self.lake)
         for task in self.chunkers:
             for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], Outcome()).jobs():
@@ -62,20 +62,20 @@ class Runner:
         return Outcome(tally=lake.tally)
 
     def pool(self, task: Task) -> Outcome:
-        """Pool a task's scores."""
+        """Pool a task's scores over all items."""
         lake = Lake(self.lake)
         result = Outcome(tally=lake.tally)
         self.task_runs(lake, task, self.groups, result).pool()
         return result
 
     def compare(self, by: tuple[Task, Protocol]) -> Outcome:
-        """Compare a task's systems under a protocol, by what is pooled of all its runs."""
+        """Compare a task's systems under a protocol, from the pooled scores of all its runs."""
         lake = Lake(self.lake)
         compare_systems(lake, *by)
         return Outcome(tally=lake.tally)
 
     def task_runs(self, lake: Lake, task: Task, groups: Sequence[tuple[str, ...]], result: Outcome) -> TaskRuns:
-        """A task's runs over some of the parts of the items, by the retrievers that may run."""
+        """A task's runs over some parts of the items, with the retrievers that may run."""
         everything, chunkers = Selection((), self.edition.limit), self.chunkers.get(task)
         whole = list(selected_parts(lake, task, everything, groups))
         is_whole = self.selection == everything
@@ -86,7 +86,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class BenchmarkRuns:
-    """What is to be done of a benchmark: its tasks' runs over the asked items."""
+    """The work planned for a benchmark: its tasks' runs over the asked items."""
 
     name: str
     works: Sequence[TaskRuns]
@@ -95,15 +95,15 @@ class BenchmarkRuns:
 
     @property
     def n_rankings(self) -> int:
-        """How many rankings it has, done or not."""
+        """The number of its rankings, done or not."""
         return sum(len(work.plan) * item_part.items.height for work in self.works for item_part in work.item_parts)
 
     def comparisons(self) -> list[tuple[Task, Protocol]]:
-        """What its systems are compared by: every protocol of its tasks that the lake has items of."""
+        """The comparisons to make: every task that the lake has items for, with each of its protocols."""
         return [(work.task, protocol) for work in self.works if work.whole for protocol in work.protocols]
 
     def jobs(self) -> list[Job]:
-        """Every job of which something is not done, part by part."""
+        """The jobs that are not entirely done, sorted."""
         jobs: set[Job] = set()
         for item_part, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
             job = Job(tuple(item_part.stored), chunker)
@@ -124,7 +124,7 @@ def evaluate(
 ) -> list[Outcome]:
     """Run the chosen systems on some benchmarks' items and score them; the caller holds the lake's lock.
 
-    Tasks are those of a benchmark that are named; without any, those that need not be, and those run before.
+    `tasks` names the tasks to run; if empty, all that run by default and those that the lake has runs of.
     """
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
@@ -132,9 +132,9 @@ def evaluate(
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
     n_jobs, n_rankings = sum(map(len, jobs.values())), sum(benchmark.n_rankings for benchmark in every)
-    # From so many rankings on, starting processes is worth its seconds however few jobs they are in.
+    # With this many rankings, starting processes pays off even for few jobs.
     with engine.executor(n_jobs, are_long=n_rankings >= 5_000) as executor:
-        # The largest first: the last to be done, which others wait for at the end, are then small.
+        # The largest benchmark first, so that the jobs waited for at the end are small.
         ranked = [
             (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))
             for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
@@ -181,7 +181,7 @@ def _prepared(
     tasks: Sequence[str],
     console: Console,
 ) -> BenchmarkRuns:
-    """What is to be run on a benchmark's items, what is gone removed, what a whole run needs at once made."""
+    """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
     result = Outcome()
     known_edition = edition(lake, benchmark)
     if selection.limit is None:
@@ -196,7 +196,7 @@ def _prepared(
             result.warnings.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
-        # First, so that nothing of what is gone is counted.
+        # Before anything is counted, so that removed parts are not counted.
         work.remove_other_parts()
     names = {part_name(stored) for stored in groups}
     for part in [part for part in lake.parts("relevance", benchmark=benchmark) if part.name not in names]:
@@ -208,7 +208,7 @@ def _prepared(
 
 
 def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
-    """Whether a task is named; where none is, whether it runs always, or the lake holds runs of it."""
+    """Whether a task runs: it is named, or no task is and it either runs by default or has runs in the lake."""
     if names or task.runs == "always":
         return task.name in names or not names
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
@@ -216,7 +216,7 @@ def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
-    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, unless they are current."""
     rows = {
         "tasks": map(_task, known_tasks(lake).values()),
         "protocols": map(_protocol, known_protocols(lake).values()),
@@ -228,7 +228,7 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
 
 
 def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> dict[str, object]:
-    """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
+    """A row with the declaration's attributes that are columns of the table, and with `others`."""
     columns = {column: getattr(declared, column) for column in table(name).columns if hasattr(declared, column)}
     columns |= {column: list(value) for column, value in columns.items() if isinstance(value, tuple)} | others
     return {**columns, "parameters": canonical_json(parameters)}

@@ -1,4 +1,4 @@
-"""What a task asks of a lake: its items part by part, with their gold and their pools."""
+"""The items that a task asks, part by part, with their gold and their pools."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,39 +15,39 @@ from lake.tables import BLANK_GOLD, table
 from lake.text import counted
 
 ITEMS_AT_ONCE = 2_000
-"""About so many items are ranked and scored together: ingested parts that have fewer share one."""
+"""The approximate number of items that are ranked and scored together; smaller ingested parts share a group."""
 FILES_AT_ONCE = 100_000
-"""About so many files have the pools of the items that do, where there are several parts."""
+"""The approximate number of files in the pools of a group of several parts."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which items are asked: those whose columns have some values, and of those that can be scored `limit` at most."""
+    """The items to ask: those with given values in given columns, and at most `limit` of the scorable ones."""
 
     where: Where = ()
     limit: int | None = None
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether all items are selected."""
         return not self.where and self.limit is None
 
     @classmethod
     def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> "Selection":
-        """What a stored run was asked, as two columns of its row have it."""
+        """The selection of a stored run, from the two columns of its row."""
         return cls(tuple((pair["column"], pair["value"]) for pair in selection or ()), limit)
 
     def parameters(self) -> dict[str, object]:
-        """For fingerprints and for the run's parameters: what is not the default."""
+        """The settings that are not the default, for fingerprints and the run's parameters."""
         return {**where_parameters(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
 
 @dataclass(frozen=True)
 class ItemPart:
-    """Some items of a benchmark as a task asks them.
+    """Some items of a benchmark under a task.
 
-    `stored` are the names of the parts of `items` that hold them, `items` the selected scorable ones with the task's
-    `pool_id`; of the `n_unscorable` others `n_blank` have gold that is nothing but white space.
+    `stored` are the names of the parts of `items` that hold them; `items` are the selected scorable ones, with the
+    task's `pool_id`. Of the `n_unscorable` others, `n_blank` have gold of only white space.
     """
 
     lake: Lake
@@ -60,11 +60,11 @@ class ItemPart:
 
     @property
     def part(self) -> str:
-        """What a part is called that is made of these items."""
+        """The name of a part that is made from these items."""
         return part_name(self.stored)
 
     def parts_of(self, name: str, **folders: str) -> list[Part]:
-        """The parts of a table that hold rows of these items: what was ingested is in the parts that it came in."""
+        """The parts of a table that hold rows of these items; ingested tables keep the parts that they came in."""
         is_made_here = table(name).made_by == "evaluate"
         names = [self.part] if is_made_here else list(dict.fromkeys([self.part, *self.stored]))
         parts = [self.lake.part(name, part, benchmark=self.task.benchmark, **folders) for part in names]
@@ -72,7 +72,7 @@ class ItemPart:
 
     @cached_property
     def queries(self) -> pl.DataFrame:
-        """The selected scorable items, each with the `text` that is searched for, which the lake has to hold."""
+        """The selected scorable items, each with its query `text`; a text missing from the lake is an error."""
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
@@ -83,11 +83,11 @@ class ItemPart:
 
     @cached_property
     def pool_ids(self) -> pl.Series:
-        """The pools they search."""
+        """The ids of the pools that the items search."""
         return self.items["pool_id"].unique().sort()
 
     def gold_of(self, rule: str) -> pl.DataFrame:
-        """Their gold spans under one rule."""
+        """The items' gold spans under one gold rule."""
         return self._gold.filter(gold=rule)
 
     @cached_property
@@ -96,19 +96,19 @@ class ItemPart:
         return self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """The rows of a table that are of the parts that hold these items."""
+        """The rows of a table in the parts that hold these items."""
         return self.lake.scan_parts(self.parts_of(name, **folders), name)
 
 
 class Edition(NamedTuple):
-    """Which data of a benchmark a lake holds: `sample`, `mined`, …, empty for the published; a sample of how many."""
+    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and sample size."""
 
     label: str
     limit: int | None
 
 
 def edition(lake: Lake, benchmark: str) -> Edition:
-    """Read what the benchmark's own row says, which the lake has to hold."""
+    """The edition in the benchmark's own row; an error if the lake does not hold the benchmark."""
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise lake.lacks(f"the lake holds no items of {benchmark}")
@@ -116,7 +116,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
-    """The names of the parts of a benchmark's items, those together that are ranked and scored together."""
+    """The names of the parts of a benchmark's items, in groups that are ranked and scored together."""
     groups: list[tuple[str, ...]] = []
     n_items = n_files = 0
     parts = lake.parts("items", benchmark=benchmark)
@@ -138,14 +138,14 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
 
 
 def part_name(stored: Sequence[str]) -> str:
-    """What a part is called that is made of some ingested parts."""
+    """The name of a part that is made from some ingested parts."""
     return stored[0] if len(stored) == 1 else f"{stored[0]}+{len(stored) - 1}"
 
 
 def selected_parts(
     lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
 ) -> Iterator[ItemPart]:
-    """A benchmark's items as a task asks them, the parts of a group together; groups without any are left out."""
+    """A benchmark's items under a task, one ItemPart per group; groups without selected items are left out."""
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
     for names in part_groups(lake, task.benchmark) if groups is None else groups:
         parts = [part for part in lake.parts("items", benchmark=task.benchmark) if part.name in names]
@@ -163,11 +163,11 @@ def selected_parts(
             raise lake.lacks(f"the lake holds no gold_spans for all of {', '.join(names)} of {task.benchmark}")
         stamp = fingerprint(
             [part.fingerprint for part in parts],
-            # Without gold every score would be 0.
+            # Included because without gold every score would be 0.
             [part.fingerprint for part in gold],
             [(part.name, part.fingerprint) for part in files],
             selection.parameters(),
-            # Which are drawn depends on the other parts too.
+            # A sample depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )
         n_blank = int(items["scorable"].sum()) - scorable.height

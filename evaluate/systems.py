@@ -1,4 +1,4 @@
-"""Systems: a chunker with a retriever, what a run of one is called, what it was made from, and what is stored of it."""
+"""Systems: a chunker with a retriever; the names, fingerprints and stored rows of their runs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ from lake.store import Lake, Part
 
 @dataclass(frozen=True)
 class BuiltInSystem:
-    """A chunker, and what its chunks were made from, with a retriever; the oracle with the protocol it is shown."""
+    """A chunker and the fingerprint of its chunks, with a retriever; for the oracle also the protocol of its gold."""
 
     chunker: str
     chunker_stamp: str
@@ -31,11 +31,11 @@ class BuiltInSystem:
 
     @property
     def name(self) -> str:
-        """`chunker+retriever`."""
+        """The name, `chunker+retriever`."""
         return f"{self.chunker}+{self.retriever.name}"
 
     def parameters(self) -> dict[str, object]:
-        """The retriever's settings and revisions, and the protocol it is shown where it is shown one."""
+        """The retriever's settings and revisions, and the protocol whose gold it sees, if any."""
         shown = {"protocol": self.protocol.name} if self.protocol else {}
         revisions = ", ".join(self._revisions().values())
         return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
@@ -44,7 +44,7 @@ class BuiltInSystem:
         return {part.name: part.revision() for part in self.retriever.parts() if part.revision}
 
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
-        """What a run of this system is made from: its rules, their code, and the label of the data."""
+        """The fingerprint of a run of this system: of task, chunks, retriever, its code, and the label of the data."""
         protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
         return fingerprint(
             vars(task),
@@ -59,7 +59,7 @@ class BuiltInSystem:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is to be scored or aggregated, under its one protocol, or under every one where that is empty."""
+    """A run to score or aggregate, under one protocol, or under every one if `protocol` is empty."""
 
     run_id: str
     protocol: str = ""
@@ -69,7 +69,7 @@ class Run:
 
 @dataclass(frozen=True)
 class PlannedRun(Run):
-    """A run that is to be made; its stamp is what it is made from but for the data, with the digest of the code."""
+    """A run to be made; `stamp` is the fingerprint of all that it depends on except the data, including the code."""
 
     system: BuiltInSystem = field(kw_only=True, compare=False)
     stamp: str = field(kw_only=True)
@@ -83,10 +83,10 @@ def resolve_systems(
     protocols: Sequence[Protocol],
     made_before: Collection[str] = (),
 ) -> list[BuiltInSystem]:
-    """The systems that some patterns pick for a task, and the baselines over the same chunkers.
+    """The systems that match some patterns for a task, and the baselines over the same chunkers.
 
-    Without patterns, every system that always runs, and what was `made_before` as far as it still can. Within a chunker
-    the oracle, one for each protocol, comes first.
+    Without patterns: every system that always runs, and those in `made_before` that still can. Within a chunker, the
+    oracle comes first, once per protocol.
     """
     meant = {
         name: retriever
@@ -116,11 +116,11 @@ def resolve_systems(
 
 
 def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
-    """Every declared retriever, and those with arguments or a query form that are asked for or have run."""
+    """Every declared retriever, and those with arguments or a query form that were asked for or have run."""
     known, imported = dict(retrievers()), set(imported_systems(lake))
     runs = lake.scan("runs").filter(pl.col("origin") == "built-in").select(pl.col("retriever").unique().sort())
     for name in runs.collect()["retriever"].drop_nulls():
-        with suppress(GoldspanError):  # its declaration is gone, and nothing can make its runs again
+        with suppress(GoldspanError):  # its declaration is gone, so its runs cannot be made again
             known[name] = retriever_named(name)
     for pattern in patterns:
         name = pattern.partition("+")[2]
@@ -132,7 +132,7 @@ def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, R
 def check_patterns(
     patterns: Sequence[str], chunkers: Sequence[str], retrievers: Mapping[str, Retriever], imported: Sequence[str] = ()
 ) -> None:
-    """See that every pattern means a system, or ask "did you mean"; and that every retriever that is named can run."""
+    """Raise an error if a pattern matches no system ("did you mean"), or if a named retriever cannot run."""
     pairs = [(chunker, retriever) for chunker in chunkers for retriever in retrievers]
     for pattern in patterns:
         is_ours = any(_picks([pattern], *pair) for pair in pairs)
@@ -144,7 +144,7 @@ def check_patterns(
 
 
 def imported_systems(lake: Lake) -> list[str]:
-    """The names of the systems whose runs were imported, for any benchmark."""
+    """The names of the systems with imported runs, for any benchmark."""
     runs = lake.scan("runs").filter(pl.col("origin") == "imported").select("system").unique()
     return runs.collect()["system"].sort().to_list()
 
@@ -163,7 +163,7 @@ def _is_named(patterns: Sequence[str], retriever: str) -> bool:
 
 
 def ranking_code(retriever: Retriever) -> str:
-    """A digest of what reads pools, of the retriever and those that it calls, and of what orders their scores."""
+    """A digest of the code that ranks: of the retriever, those it calls, and the ordering of scores."""
     functions: list[Callable[..., object]] = [rank, ranked_hit_rows]
     for part in retriever.parts():
         functions += filter(None, (part.index, part.with_arguments))
@@ -173,7 +173,7 @@ def ranking_code(retriever: Retriever) -> str:
 
 
 def retriever_named(name: str) -> Retriever:
-    """The retriever that a name means: `name`, `name:arguments`, either with `~query-form` behind it."""
+    """The retriever with a full name: `name` or `name:arguments`, optionally followed by `~query-form`."""
     before, tilde, form = name.partition("~")
     retriever = retriever_of_name(before)
     if retriever.runs == "always" and name not in retrievers():
@@ -195,25 +195,25 @@ def retriever_named(name: str) -> Retriever:
 
 
 def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
-    """What some items have of some runs in a table, with its declared columns."""
+    """The rows of some items and runs in a table, with its declared columns."""
     return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
 
 
 def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
-    """Runs in batches, of so many that memory holds what a table has of theirs on some parts of the items."""
+    """Runs in batches, each small enough that its rows of a table, for some parts of the items, fit in memory."""
     by_id, parts = {run.run_id: run for run in runs}, _parts(item_parts, name, runs, **folders)
     for batch in run_batches(item_parts[0].lake, name, list(by_id), parts):
         yield [by_id[run_id] for run_id in batch]
 
 
 def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
-    """The same by their ids, of so many that memory holds the rows of theirs in some parts of a table."""
+    """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
     counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
     sizes = dict(counts.collect().iter_rows())
     batch, n_rows = list[str](), 0
     for run_id in run_ids:
         n = sizes.get(run_id, 0)
-        # About so many rows of hits or scores are read together.
+        # The approximate number of rows of hits or scores that are read together.
         if batch and n_rows + n > 3_000_000:
             yield batch
             batch, n_rows = [], 0

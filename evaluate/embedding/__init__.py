@@ -1,1 +1,1 @@
-"""Texts to vectors and pairs to scores by models at hand, each worked out once and kept in the lake."""
+"""Vectors of texts and scores of pairs by local models, each computed once and kept in the lake."""

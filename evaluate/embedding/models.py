@@ -1,4 +1,4 @@
-"""Models at hand: a folder on this machine, or a commit in the hub's cache. Nothing is ever fetched from here."""
+"""Local models: a folder on this machine, or a commit in the hub's cache. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TextKind = Literal["query", "document"]
 
 @dataclass(frozen=True)
 class Model:
-    """A model by its folder or the hub's name for it; `pooling` where the vectors of tokens are not joined its own way.
+    """A model, by folder or hub name; `pooling` overrides the model's own pooling of token vectors.
 
-    `marks` are words of its vocabulary that are one token wherever they are written.
+    `marks` are words of its vocabulary that are always tokenized as one token.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Model:
 
     @property
     def shown(self) -> str:
-        """What it is called: its alias, else the hub's name, or a folder's own; where that lies is not said."""
+        """The name to show: the alias, else the hub's name or the folder's own name, without its path."""
         if self.alias:
             return self.alias
         if not Path(self.name).is_dir() and not self.name.startswith(("/", ".")):
             return self.name
-        # Not what a link leads to: a link is how a folder is called otherwise.
+        # Symbolic links are not resolved: the link's name is the name the user chose.
         path = Path(self.name).absolute()
         if path.parent.name == "snapshots":
             # A commit in the hub's cache.
@@ -55,22 +55,22 @@ class Model:
 
     @property
     def folder(self) -> Path | None:
-        """Where it lies; None where it is not at hand."""
+        """The model's folder; None if it is not on this machine."""
         local = Path(self.name)
         return local.absolute() if local.is_dir() else _snapshot_of(self.name)
 
     @property
     def revision(self) -> str:
-        """The hub's commit, or a digest of the folder's weights and settings; empty where it is not at hand."""
+        """The hub's commit, or a digest of the folder's weights and settings; empty if the model is not found."""
         folder = self.folder
         if folder is None:
             return ""
         return _digest_of(folder) if folder == Path(self.name).absolute() else folder.name
 
     def missing(self) -> str:
-        """What is to be installed or fetched first, or an empty string."""
+        """What has to be installed or downloaded first, or an empty text."""
         if not all(map(importlib.util.find_spec, ("torch", "sentence_transformers"))):
-            # In that order: the second alone takes torch's GPU packages, several GB.
+            # In that order: the second alone would install torch's GPU packages, several GB.
             install = "pip install torch==2.13.0, then pip install -r requirements-dense.txt"
             return f"First: {install}; in a checkout: make dense."
         if self.folder is not None:
@@ -79,21 +79,21 @@ class Model:
         return f"{what}; nothing is fetched unasked. First: hf download {self.name}"
 
     def prompt(self, kind: TextKind) -> str:
-        """What the model itself wants in front of a text of that kind."""
+        """The prefix that the model's own settings define for texts of this kind."""
         file = (self.folder or Path()) / "config_sentence_transformers.json"
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts") if file.is_file() else None
         return str((prompts or {}).get(kind) or "")
 
     def identity(self, **settings: object) -> str:
-        """What tells what it makes from what others make, or it makes otherwise."""
-        # Another name for it makes no other vectors.
+        """A text that differs between models, revisions and settings, and so identifies their vectors."""
+        # The alias does not change the vectors.
         own = {"model": replace(self, alias="").shown, "revision": self.revision}
         return canonical_json({**own, "dtype": self.dtype, "pooling": self.pooling, **settings})
 
 
 @cache
 def _snapshot_of(name: str) -> Path | None:
-    # Imported when needed: that takes long.
+    # Imported when needed: it is slow to import.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -105,7 +105,7 @@ def _snapshot_of(name: str) -> Path | None:
 
 @cache
 def _digest_of(folder: Path) -> str:
-    # Weights, settings and vocabularies: what else lies in a model's folder changes no vector.
+    # Weights, settings and vocabularies; other files in a model's folder do not affect its vectors.
     counted = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
     paths = [path for path in folder.rglob("*") if path.suffix in counted and path.is_file()]
     files = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
@@ -113,9 +113,9 @@ def _digest_of(folder: Path) -> str:
 
 
 class Encoder:
-    """A model in memory, on the GPU where there is one: a cross-encoder scores pairs of texts, others give vectors.
+    """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors.
 
-    It is given `max_length` tokens of a text at most, without it as many as it says itself.
+    Texts are cut to `max_length` tokens, by default to the model's own maximum.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
@@ -130,7 +130,7 @@ class Encoder:
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
     def vectors(self, texts: Sequence[str], prefix: str, cut: Literal["left", "right"]) -> Made:
-        """The vectors of texts with a prefix, which is never cut, as the texts are from the side `cut`."""
+        """The vectors of texts with a prefix; texts that are too long are cut on side `cut`, the prefix never is."""
         n_prefix = len(self._tokens([prefix])[0])
         tokens = self._tokens([prefix + text for text in texts])
         n_cut = [max(0, len(of_text) - self._room) for of_text in tokens]
@@ -152,7 +152,7 @@ class Encoder:
             for (query, text), tokens, document in zip(pairs, queries, documents, strict=True)
         ]
         self.network.tokenizer.truncation_side = "right"
-        # Only the order of scores counts: none is squeezed into 0 to 1.
+        # Only the order of scores matters, so they are not mapped to 0 to 1.
         scores = self.network.predict(short, show_progress_bar=False, activation_fn=lambda scores: scores)
         return np.reshape(scores, (len(pairs), -1)).astype(np.float32), [max(0, n - self._room) for n in length]
 
@@ -163,7 +163,7 @@ class Encoder:
 
 
 def _ending(text: str, tokens: Encoding, n: int) -> str:
-    """The end of a text: so many of its tokens at most, from the beginning of a word on."""
+    """The end of a text of at most `n` tokens, starting at the beginning of a word."""
     if len(tokens) <= n:
         return text
     word = tokens.word_ids
@@ -173,14 +173,14 @@ def _ending(text: str, tokens: Encoding, n: int) -> str:
 
 @cache
 def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None = None) -> Encoder:
-    """A model in memory, loaded once by a process."""
+    """A loaded model, cached per process."""
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross, max_length=max_length)
 
 
 def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
-    # Imported when needed: no other run waits seconds for them.
+    # Imported when needed: importing them takes seconds.
     import torch
     from sentence_transformers import CrossEncoder, SentenceTransformer
     from sentence_transformers.base.modules import Transformer
@@ -189,7 +189,7 @@ def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
 
     logging.disable_progress_bar()
     if THREADS in os.environ:
-        # One of several processes on this machine has its share of the cores.
+        # Each of several processes on this machine uses its share of the cores.
         torch.set_num_threads(int(os.environ[THREADS]))
     folder, dtype = str(model.folder), {"dtype": model.dtype}
     network: SentenceTransformer | CrossEncoder

@@ -1,4 +1,4 @@
-"""The lake's vectors: made elsewhere and given for the retriever `recorded`, or made here and kept."""
+"""The vectors in the lake: given by the user for retriever `recorded`, or computed here and kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from lake.text import listed
 EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 
 Made = tuple[npt.NDArray[np.float32], list[int]]
-"""A row for each text, and how many of its tokens the row does not stand for."""
+"""A matrix with one row per text, and the number of tokens cut off from each text."""
 TEXTS_PER_PART = 512
-"""How many vectors are made and stored at once; when work is broken off, what is stored stays."""
+"""The number of vectors computed and stored at once; those stored survive an interruption."""
 GIVEN = "given"
-"""Whoever made the vectors that the lake was given."""
+"""The maker's name for vectors that the user gave."""
 
 
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
-    """Store a file of vectors that a model made in place of those there were; how many it holds.
+    """Store a file of vectors made by a model, replacing those given before; return their number.
 
-    It is Parquet with `key` (text) and `vector` (a list or array of finite numbers, all of one length).
+    The file is Parquet with `key` (text) and `vector` (a list or array of finite numbers, all of one length).
     """
     if not file.is_file():
         message = f"there is no file {file}"
@@ -41,27 +41,27 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
 
 
 def key_of(text: str) -> str:
-    """What the vector is found by that a model has made of a text: the sha256 of the text in UTF-8."""
+    """The key of the vector that a model computed for a text: the sha256 of the text in UTF-8."""
     return sha256_of(text.encode(errors="surrogatepass"))
 
 
 @dataclass(frozen=True)
 class KeyedVectors:
-    """Some vectors: key of the text that each stands for → row of the matrix (keys, dimensions)."""
+    """Some vectors: the key of each text → its row in the matrix (keys, dimensions)."""
 
     row: Mapping[str, int]
     matrix: npt.NDArray[np.float32]
 
 
 class VectorStore:
-    """The vectors of a lake. Only those that are looked up are read, however many there are."""
+    """The vectors of a lake; only those that are looked up are read."""
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
         self._known: dict[str, tuple[list[Part], pl.DataFrame]] = {}
 
     def read(self, maker: str, keys: Iterable[str]) -> KeyedVectors:
-        """The vectors of texts by their keys, as far as there are any; `maker` is GIVEN, or the model's identity."""
+        """The vectors of some keys, as far as they exist; `maker` is GIVEN or a model's identity."""
         wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
         parts, of_keys = self._keys_of(maker)
         numbers = of_keys.join(wanted, on="key")["part"].unique().sort()
@@ -72,13 +72,13 @@ class VectorStore:
         return KeyedVectors({key: row for row, key in enumerate(rows["key"])}, matrix.astype(np.float32))
 
     def n_cut(self, maker: str) -> pl.DataFrame:
-        """Every text of a maker that has a vector: key, n_cut."""
+        """The texts for which a maker has vectors: key, n_cut."""
         return self._keys_of(maker)[1].select("key", "n_cut")
 
     def make(
         self, maker: str, texts: Mapping[str, EncodedText], make: Callable[[Sequence[EncodedText]], Made]
     ) -> Iterator[None]:
-        """Store what a model makes of texts, by their keys; yields after every part."""
+        """Compute and store the vectors of texts by key; yields after every part."""
         every = iter(texts)
         while keys := list(islice(every, TEXTS_PER_PART)):
             matrix, n_cut = make([texts[key] for key in keys])
@@ -92,13 +92,13 @@ class VectorStore:
     def get(
         self, maker: str, texts: Mapping[str, EncodedText], make: Callable[[Sequence[EncodedText]], Made]
     ) -> KeyedVectors:
-        """The vectors of texts, by their keys; what is not there yet is made."""
+        """The vectors of texts by key; missing ones are computed and stored."""
         vectors = self.read(maker, texts)
         missing = {key: text for key, text in texts.items() if key not in vectors.row}
         return self.read(maker, texts) if list(self.make(maker, missing, make)) else vectors
 
     def _keys_of(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
-        """A maker's parts, and the number of the part that holds each key."""
+        """A maker's parts, and for each key the index of the part that contains it."""
         if maker not in self._known:
             parts = [part for part in self.lake.parts("vectors") if part.name.startswith(_prefix(maker))]
             every = numbered(self.lake, "vectors", parts, lambda rows: rows.select("key", "n_cut"))
@@ -107,12 +107,12 @@ class VectorStore:
 
 
 def _prefix(maker: str) -> str:
-    """What the names of a maker's parts begin with."""
+    """The prefix of the names of a maker's parts."""
     return maker if maker == GIVEN else f"{fingerprint(maker)[:16]}-"
 
 
 def _checked(file: Path, model: str) -> pl.DataFrame:
-    # Imported when needed: no other run of the stage waits for Arrow.
+    # Imported when needed: other runs of the stage do not need Arrow.
     from lake.limits import UnreadableParquetError, read_batches
 
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:

@@ -1,6 +1,6 @@
-"""Every metric, declared once as polars expressions; the docstring of each is its text on the page.
+"""All metrics, each declared once as polars expressions; a metric's docstring is its text on the page.
 
-A metric is one decorated function in any module here: all are read when the package is.
+A metric is a decorated function in any module of this package; all modules are imported with the package.
 """
 
 import importlib
@@ -17,29 +17,29 @@ from lake.catalog.protocol import Protocol
 from lake.errors import Exit, GoldspanError, did_you_mean, lookup
 
 Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "completed", "gathered"]
-"""The frame a metric's expressions are read over.
+"""The frame over which a metric's expressions are evaluated.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
-  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first). Where a rule also measures hits that
-  are not relevant, these have neither `rank` nor `iou`, only `place` and `similarity`.
-- ``filed``: as ``ranked``, with files for results: the gold files in the order in which a list first names them.
+  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first). If a rule also measures hits that
+  are not relevant, these have null `rank` and `iou`, and only `place` and `similarity`.
+- ``filed``: as ``ranked``, with files as results: the gold files, ranked in the order in which a list first names them.
 - ``found``: both aggregate an item's relevant hits (also `is_gold`).
 - ``listed``: both aggregate all of an item's hits (columns `rank`, `is_judged`).
-- ``pooled``: both read item columns: what a pool holds needs no ranking (also `boundary`).
-- ``covered``: both read one row per item with the sizes of its sets of lines, as `evaluate.score.coverage` names them.
+- ``pooled``: both read item columns that describe the pool, without a ranking (also `boundary`).
+- ``covered``: both read one row per item with the sizes of its line sets, as named in `evaluate.score.coverage`.
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
-- ``gathered``: both read one row per item with the sizes of its contexts, as `evaluate.metrics.context` names them.
+- ``gathered``: both read one row per item with the sizes of its contexts, as named in `evaluate.metrics.context`.
 """
 CutKind = Literal["results", "budget", "lines"]
-"""What k counts: results from the top of the list, or non-whitespace characters of newly covered lines, or those."""
+"""The unit of k: results from the top of the list, non-whitespace characters of newly covered lines, or such lines."""
 Micro = Literal["ratio of sums", "equals macro", "undefined"]
 Direction = Literal["higher", "lower", "neither"]
-"""Which values are better; `neither` describes a run and ranks nothing."""
+"""Which values are better; `neither` describes a run and is not used for ranking."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """A metric at one cut-off: numerator over denominator, 0 where the denominator is 0."""
+    """A metric at one cut-off: numerator over denominator, or 0 if the denominator is 0."""
 
     numerator: pl.Expr
     denominator: pl.Expr
@@ -57,12 +57,11 @@ RatioAt = Callable[[int], Ratio]
 class Metric:
     """A metric, declared by calling this with the function from k to its ratio: `@metric("recall", title=…, ks=(5,))`.
 
-    `k` 0 means the whole list. `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0.
-    `is_of_steps`: it describes the steps of a run, which protocols that average answers as ratios of sums average over
-    items. `bounds` are the least and the greatest value that it can have: no interval leaves them. `title` is the name
-    in words and `meaning`, its text on the page, the function's docstring, unless they are given. `formula`, for the
-    page, is what stands before a fraction, above its line and below it; a formula without a fraction has the first
-    alone.
+    `k` 0 means the whole list. `is_undefined_null`: items whose denominator is 0 have no value instead of 0.
+    `is_of_steps`: it describes the steps of a run; protocols that otherwise average as ratios of sums average it over
+    items. `bounds` are the least and the greatest possible value, to which intervals are clipped. `title` defaults to
+    the name in words, and `meaning`, the text on the page, to the function's docstring. `formula`, for the page, is the
+    text before a fraction, its numerator and its denominator; a formula without a fraction has only the first.
     """
 
     name: str = field(kw_only=False)
@@ -81,7 +80,7 @@ class Metric:
     at: RatioAt = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)
 
     def __call__(self, at: RatioAt) -> RatioAt:
-        """Declare it."""
+        """Register the metric."""
         meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
         if not meaning:
             message = f"metric {self.name!r} has no docstring, which is its text on the page"
@@ -108,22 +107,22 @@ _SIGNS: Mapping[CutKind, str] = {"budget": "@", "lines": "@lines", "results": "@
 
 
 def size_at(size: str, cut: CutKind, k: int) -> str:
-    """The name of the column with a size of a set of lines, up to a cut-off; a budget of 0 is no limit."""
+    """The name of the column with the size of a set of lines up to a cut-off; a budget of 0 is no limit."""
     return f"{size}{_SIGNS[cut]}{k}"
 
 
 def metrics() -> Mapping[str, Metric]:
-    """Every declared metric by name, in the order of the names."""
+    """All declared metrics by name, sorted."""
     return dict(sorted(_METRICS.items()))
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of a name."""
+    """The metric called `name`."""
     return lookup(name, "metric", _METRICS)
 
 
 def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
-    """Every metric of a protocol with every cut-off, in the declared order; of grades nDCG takes the gains."""
+    """All metrics of a protocol with all cut-offs, in the declared order; if relevance is graded, nDCG uses grades."""
     metrics = {name: metric_named(name) for name, _ in protocol.metrics}
     if protocol.relevance == "graded" and "ndcg" in metrics:
         metrics["ndcg"] = replace(metrics["ndcg"], at=metric_named("ndcg_iou").at)
@@ -131,10 +130,10 @@ def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
 
 
 def parse_metric(text: str) -> tuple[Metric, int]:
-    """A metric and its cut-off as people write them: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
+    """A metric and its cut-off from the usual spellings: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
 
-    A metric with a single usual cut-off may go without (`mrr`), and one that has a value of the whole (`map`). Without
-    a budget, or with one of 0, there is no limit (`line_f1`).
+    The cut-off may be omitted if the metric has only one (`mrr`) or a value for the whole list (`map`). Without a
+    budget, or with budget 0, there is no limit (`line_f1`).
     """
     match = _ALIAS.fullmatch(text.strip())
     if match is None:

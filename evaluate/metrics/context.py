@@ -1,4 +1,4 @@
-"""Metrics of sets of lines, files and the like: what of the gold a ranking returns, and what a context gathers."""
+"""Metrics of sets of lines, files and other units: how much of the gold a ranking returns or a context contains."""
 
 import math
 from dataclasses import replace
@@ -14,22 +14,22 @@ _ONE, _N_GOLD = pl.lit(1.0), pl.col("n_gold")
 OVER_GOLD = ("", "|G ∩ P|", "|G|")
 OVER_RETURNED = ("", "|G ∩ P|", "|P|")
 OVER_BOTH = ("", "2 |G ∩ P|", "|G| + |P|")
-"""Formulas of coverage, precision and F1, of whatever is counted: G is the gold, P what is returned."""
+"""Formulas of coverage, precision and F1 for any unit: G is the gold, P is what is returned."""
 
 
 @metric("line_coverage", ks=BUDGETS, granularity="line", shape="covered", cut="budget", formula=OVER_GOLD)
 def line_coverage(k: int) -> Ratio:
     """Share of the gold lines that are returned before k non-whitespace characters are spent.
 
-    The ranking is walked from the top, every line counts once, and the last chunk is cut at the end of the last line
-    that fits. Of a gathered context at k 0 all of it counts.
+    The ranking is read from the top, every line counts once, and the last chunk is cut after the last line that fits.
+    At k 0 there is no limit: all of a gathered context counts.
     """
     return Ratio(pl.col(size_at("n_both", "budget", k)), _N_GOLD)
 
 
 @metric("line_precision", ks=BUDGETS, granularity="line", shape="covered", cut="budget", formula=OVER_RETURNED)
 def line_precision(k: int) -> Ratio:
-    """Share of the lines returned for k non-whitespace characters that are gold; 0 where nothing is returned."""
+    """Share of the lines returned for k non-whitespace characters that are gold; 0 if nothing is returned."""
     return Ratio(pl.col(size_at("n_both", "budget", k)), pl.col(size_at("n_returned", "budget", k)))
 
 
@@ -37,7 +37,7 @@ def line_precision(k: int) -> Ratio:
 def line_f1(k: int) -> Ratio:
     """Harmonic mean of line coverage and line precision at k non-whitespace characters.
 
-    Twice the lines in both over the lines of either side added up; chunks of any size and overlap compare by it.
+    It is twice the shared lines over the sum of gold and returned lines, and compares chunks of any size and overlap.
     """
     return Ratio(2 * pl.col(size_at("n_both", "budget", k)), _N_GOLD + pl.col(size_at("n_returned", "budget", k)))
 
@@ -47,12 +47,12 @@ def line_f1(k: int) -> Ratio:
     formula=("", "|lines of the first k ∩ the query's own lines|", "|lines of the first k|"),
 )  # fmt: skip
 def self_share(k: int) -> Ratio:
-    """Share of the lines of the first k results that lie in the query's own text: the prompt, found again."""
+    """Share of the lines in the first k results that are the query's own text: the prompt, found again."""
     return Ratio(pl.col(size_at("n_own", "results", k)), pl.col(size_at("n_returned", "results", k)))
 
 
 def _of_lines(name: str, title: str, *formula: str, micro: Micro = "ratio of sums") -> Metric:
-    """A metric of the first k different lines returned, blank ones counted."""
+    """A metric of the first k distinct lines returned, including blank ones."""
     like = Metric(name, title=title, ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
     return replace(like, formula=formula, micro=micro)
 
@@ -89,7 +89,7 @@ def lines_f1(k: int) -> Ratio:
 
 @_of_lines("lines_efficiency", "Context efficiency", *OVER_RETURNED)
 def lines_efficiency(k: int) -> Ratio:
-    """Share of the first k different lines returned that are gold, over as many as were returned; 0 for none."""
+    """Share of gold among the first k different lines returned, over as many as were returned; 0 if none were."""
     return Ratio(_n("both", k), _n("returned", k))
 
 
@@ -110,7 +110,7 @@ def _declare(like: Metric, name: str, meaning: str, formula: tuple[str, ...], at
 
 
 def _declare_sets(granularity: str) -> None:
-    """Coverage, precision and F1 of a final context as a set; of a ranking also of what its first k results hold."""
+    """Coverage, precision and F1 of a final context as a set, and of the first k results of a ranking."""
     what, is_edit = _OF[granularity], granularity == "editloc"
     gold = "the lines that the gold patch edits" if is_edit else f"the gold {what}"
     returned = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
@@ -145,7 +145,7 @@ def _declare_trajectory(granularity: str) -> None:
     shape="gathered", formula=("1 if all gold definitions are in the context, else 0",),
 )  # fmt: skip
 def symbol_all(k: int) -> Ratio:
-    """Whether all gold definitions are in the final context, at k in a ranking's first k results: 1 or 0."""
+    """Whether all gold definitions are in the final context, or, at k, in a ranking's first k results: 1 or 0."""
     n_hit, n_gold = pl.col(f"n_hit/symbol@{k}"), pl.col("n_gold/symbol")
     return Ratio((n_hit == n_gold) & (n_gold > 0), _ONE)
 
@@ -161,5 +161,5 @@ for _granularity in ("file", "symbol", "span", "line"):
     micro="equals macro", shape="gathered", is_of_steps=True,
 )  # fmt: skip
 def n_steps(k: int) -> Ratio:
-    """How many steps a run took; of a ranking, how many of its results are taken as steps."""
+    """Number of steps of a run; for a ranking, the number of its results that are taken as steps."""
     return Ratio(pl.col("n_steps"), _ONE)

@@ -1,4 +1,4 @@
-"""Metrics of rankings, over relevant hits; of what pools allow; and RepoCoder's of completions."""
+"""Metrics of rankings over relevant hits, of what pools allow, and of completions (RepoCoder's)."""
 
 import math
 from functools import cache
@@ -11,34 +11,34 @@ from lake.exact import exact_sum, from_steps, steps
 PERSISTENCE = 0.8
 _ONE, _N_RELEVANT = pl.lit(1.0), pl.col("n_relevant")
 _NTH = pl.col("rank").rank("ordinal")
-"""How many relevant results there are up to one, itself included."""
+"""The number of relevant results up to and including this one."""
 
 
 def within(k: int) -> pl.Expr:
-    """Whether a result is among the first k; at k 0 anywhere in the list."""
+    """Whether a result is among the first k, or, with k 0, anywhere in the list."""
     return pl.col("rank") <= k if k else pl.col("rank") >= 1
 
 
 def discount(rank: pl.Expr) -> pl.Expr:
-    """What a gain at a rank is worth: one over log2(rank + 1)."""
+    """The weight of a gain at a rank: 1 / log2(rank + 1)."""
     return 1.0 / (rank + 1).log(2)
 
 
 def hits_within(k: int) -> pl.Expr:
-    """How many relevant results are among the first k."""
+    """The number of relevant results among the first k."""
     return within(k).sum()
 
 
 def ideal_dcg(k: int) -> pl.Expr:
-    """The gain of the best possible list: every relevant one first, as many as there are and as k takes."""
+    """The DCG of the best possible list, which starts with min(k, n_relevant) relevant results."""
     return pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
 
 
 @cache
 def _ideal(k: int) -> pl.Series:
-    """The gain of so many relevant results, from none to k, one after the other."""
+    """The DCG of n relevant results at ranks 1 to n, for n from 0 to k."""
     gains = steps(discount(pl.int_range(1, k + 1)))
-    # Summed in steps as a list's own gain is: a perfect list is then 1 to the last bit.
+    # Summed in exact steps like a list's own gain, so that a perfect list scores exactly 1.
     return pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
 
 
@@ -50,7 +50,7 @@ def precision(k: int) -> Ratio:
 
 @metric("recall", ks=(5, 10), formula=("", "relevant results among the first k", "relevant chunks of the pool"))
 def recall(k: int) -> Ratio:
-    """Share of all relevant chunks of the pool that are among the first k results; 0 where the pool has none."""
+    """Share of all relevant chunks of the pool that are among the first k results; 0 if the pool has none."""
     return Ratio(hits_within(k), pl.col("n_relevant"))
 
 
@@ -76,7 +76,7 @@ def accuracy(k: int) -> Ratio:
 
 @metric("mrr", title="MRR", ks=(10,), micro="undefined", formula=("", "1", "rank of the first relevant result, if ≤ k"))
 def mrr(k: int) -> Ratio:
-    """Reciprocal rank of the first relevant result within the first k (10 unless said otherwise), else 0."""
+    """Reciprocal rank of the first relevant result within the first k (by default 10), else 0."""
     return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
@@ -88,7 +88,7 @@ def ndcg(k: int) -> Ratio:
     """Discounted gain of the first k results over that of an ideal list.
 
     Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
-    Where relevance is judged in grades, gain is the grade, and the ideal list has the highest first.
+    If relevance is graded, gain is the grade, and the ideal list has the highest grades first.
     """
     return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal_dcg(k))
 
@@ -115,7 +115,7 @@ def ndcg_iou(k: int) -> Ratio:
 
 @metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined", formula=("min(1, Σᵢ₌₁…ₖ IoUᵢ ÷ log₂(i + 1))",))
 def dcg_iou(k: int) -> Ratio:
-    """Like nDCG by IoU, but over an ideal of 1: one chunk, first, that is exactly the gold. More than 1 counts as 1."""
+    """Like nDCG by IoU, but the ideal is 1: a first result that is exactly the gold. Values above 1 count as 1."""
     return Ratio(pl.min_horizontal(_dcg_iou(k), _ONE), _ONE)
 
 
@@ -125,7 +125,7 @@ def _dcg_iou(k: int) -> pl.Expr:
 
 @metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)
 def accuracy_reachable(k: int) -> Ratio:
-    """Accuracy among the items whose pool holds a relevant chunk; no value where it holds none."""
+    """Accuracy over the items whose pool contains a relevant chunk; no value for other items."""
     return Ratio(within(k).any(), pl.col("n_relevant") > 0)
 
 
@@ -135,7 +135,7 @@ def accuracy_reachable(k: int) -> Ratio:
     formula=("", "relevant results among the first k not from the gold", "relevant ones among them"),
 )  # fmt: skip
 def non_gold_share(k: int) -> Ratio:
-    """Share of the relevant results among the first k that are not from the gold candidate; no value where none is."""
+    """Share of the relevant results among the first k that are not from the gold candidate; no value without any."""
     return Ratio((within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
 
 
@@ -144,17 +144,17 @@ def non_gold_share(k: int) -> Ratio:
     micro="undefined", shape="found", is_undefined_null=True,
 )  # fmt: skip
 def found_rank(k: int) -> Ratio:
-    """The rank of the first relevant result in the whole list; no value where there is none."""
+    """The rank of the first relevant result in the whole list; no value if there is none."""
     return Ratio(pl.col("rank").filter(within(k)).min(), within(k).any())
 
 
 @metric("best_similarity", granularity="item", micro="undefined")
 def best_similarity(k: int) -> Ratio:
-    """How like the gold the best result of the whole list is, as relevance is judged; 0 for none.
+    """Highest similarity to the gold of any result in the list, as the relevance rule measures it; 0 if none.
 
-    Where gold is lines, intersection over union in lines; where it is a snippet, the share of tokens or identifiers.
+    If gold is lines, intersection over union in lines; if it is a snippet, the share of tokens or identifiers.
     """
-    # Over everything returned: it may be below what makes a result relevant.
+    # Over all results, as the similarity may be below the threshold of relevance.
     returned = pl.col("place") <= k if k else pl.col("place") >= 1
     return Ratio(pl.col("similarity").filter(returned).max(), _ONE)
 
@@ -164,15 +164,15 @@ def best_similarity(k: int) -> Ratio:
     formula=("1 if any chunk of the pool is relevant, else 0",),
 )  # fmt: skip
 def reachable(k: int) -> Ratio:
-    """Whether any chunk of the pool is relevant: 1 or 0. Cutting alone decides; no ranking can do better."""
+    """Whether any chunk of the pool is relevant: 1 or 0. It depends on the chunker alone; no ranking can do better."""
     return Ratio(pl.col("n_relevant") > 0, _ONE)
 
 
 @metric("boundary_similarity", granularity="item", micro="undefined", shape="pooled", is_undefined_null=True)
 def boundary_similarity(k: int) -> Ratio:
-    """How like the gold snippet the best of its own chunks is: 1 where a chunker leaves it whole.
+    """Similarity of the gold snippet to the most similar of its own chunks: 1 if the chunker leaves it whole.
 
-    It needs no ranking. No value where the pool does not hold the snippet as a candidate.
+    It does not depend on the ranking. No value if the pool does not contain the snippet as a candidate.
     """
     return Ratio(pl.col("boundary"), pl.col("boundary").is_not_null())
 
@@ -182,7 +182,7 @@ def boundary_similarity(k: int) -> Ratio:
     formula=("1 if the lines are equal, else 0",),
 )  # fmt: skip
 def em(k: int) -> Ratio:
-    """Whether the completion says exactly the target's lines: stripped, without blanks, cut to as many."""
+    """Whether the completion has exactly the target's lines: stripped, without blank lines, cut to the same number."""
     return Ratio(pl.col("is_exact"), _ONE)
 
 
@@ -191,11 +191,11 @@ def em(k: int) -> Ratio:
     formula=("1 − ", "edit distance", "length of the longer"),
 )  # fmt: skip
 def es(k: int) -> Ratio:
-    """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 for no answer."""
+    """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 without an answer."""
     return Ratio(pl.col("similarity"), _ONE)
 
 
-# What readers of retrieval tables expect, in its standard definition; none is under a protocol's seal.
+# Metrics that readers of retrieval tables expect, in their standard definitions; no protocol's seal covers them.
 
 
 @metric(
@@ -205,7 +205,7 @@ def es(k: int) -> Ratio:
 def average_precision(k: int) -> Ratio:
     """Mean over all relevant chunks of the precision at the rank of each; 0 for those not among the first k.
 
-    As trec_eval's map_cut, and without k its map, over the whole list that a run keeps.
+    Equal to trec_eval's map_cut, or, without k, to its map over the whole list that a run keeps.
     """
     return Ratio(exact_sum((_NTH / pl.col("rank")).filter(within(k))), _N_RELEVANT)
 
@@ -215,7 +215,7 @@ def average_precision(k: int) -> Ratio:
     formula=("", "relevant results among the first R", "R = relevant chunks of the pool"),
 )  # fmt: skip
 def r_precision(k: int) -> Ratio:
-    """Precision among the first R results, R being how many relevant chunks the pool has; 0 where it has none."""
+    """Precision among the first R results, where R is the number of relevant chunks in the pool; 0 if it has none."""
     return Ratio((pl.col("rank") <= _N_RELEVANT).sum(), _N_RELEVANT)
 
 
@@ -230,9 +230,9 @@ def f1(k: int) -> Ratio:
     formula=("", "Σᵢ₌₁…ₖ gainᵢ ÷ log₂(i + 1)", "the same of the pool's best order"),
 )  # fmt: skip
 def ndcg_graded(k: int) -> Ratio:
-    """Like nDCG, but a result's gain is its share of the item's gold lines, not 1; the ideal is the best of the pool.
+    """Like nDCG, but a result's gain is its share of the item's gold lines; the ideal is the pool's best order.
 
-    As trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
+    Equal to trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
     """
     rank = pl.int_range(1, pl.len() + 1)
     ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
@@ -244,17 +244,17 @@ def ndcg_graded(k: int) -> Ratio:
     formula=("Σᵢ₌₁…ₖ ", "relevantᵢ", "i × 2^(relevant results up to i)"),
 )  # fmt: skip
 def err(k: int) -> Ratio:
-    """Expected reciprocal rank at which a reader stops, who stops at a relevant result with chance 1/2.
+    """Expected reciprocal rank at which a reader stops who stops at each relevant result with probability 1/2.
 
-    Chapelle and others' (2^grade - 1) / 2^(highest grade) with grades 0 and 1; a tool that takes 4 as the highest grade
-    whatever the data has gives less.
+    Defined by Chapelle et al. as (2^grade - 1) / 2^(highest grade), here with grades 0 and 1; a tool that always takes
+    4 as the highest grade gives less.
     """
     return Ratio(exact_sum((0.5**_NTH / pl.col("rank")).filter(within(k))), _ONE)
 
 
 @metric("rbp", title="RBP", ks=(10, 100), micro="undefined", formula=("0.2 × Σᵢ₌₁…ₖ relevantᵢ × 0.8^(i − 1)",))
 def rbp(k: int) -> Ratio:
-    """Rank-biased precision of the first k: what a reader gains who goes on to the next result with chance 0.8."""
+    """Rank-biased precision of the first k: the gain of a reader who reads on after a result with probability 0.8."""
     gain = (1 - PERSISTENCE) * PERSISTENCE ** (pl.col("rank") - 1)
     return Ratio(exact_sum(gain.filter(within(k))), _ONE)
 
@@ -264,7 +264,7 @@ def rbp(k: int) -> Ratio:
     formula=("", "results among the first k whose relevance is known", "k"),
 )  # fmt: skip
 def judged(k: int) -> Ratio:
-    """Share of the first k results whose relevance is known: those that are files of the searched pool."""
+    """Share of the first k results whose relevance is known, that is, which are files of the searched pool."""
     return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
 
 

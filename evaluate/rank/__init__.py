@@ -1,1 +1,1 @@
-"""Ranking: pools of chunks made ready, ordered by what a retriever gives them."""
+"""Ranking of pools of chunks by a retriever's scores."""

@@ -1,7 +1,7 @@
-"""The texts of chunks: their pieces are counted from those of the contents they lie in, and no text is read for it.
+"""The texts of chunks, whose pieces are counted from those of their files' contents without reading the chunks' texts.
 
-A content is cut once, line by line, and what was cut last stays in memory for the next chunker, retriever and part of
-the items.
+A content is cut into pieces once, line by line; the latest ones stay in memory for the next chunker, retriever and part
+of the items.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from lake.store import Lake, contents_of, parts_holding
 from lake.text import counted, language_of, pieces
 
 PATH, CHUNK = "{path}", "{chunk}"
-"""In the text that a chunker gives a chunk, the file's path and the chunk's own text."""
+"""Placeholders for the file's path and the chunk's own text, in the text that a chunker supplies for ranking."""
 
 BYTES_AT_ONCE = 8_000_000
-"""About how many bytes of text are cut at a time: what memory must hold."""
+"""The approximate number of bytes of text that are cut at a time, which bounds memory."""
 
 BYTES_KEPT = 256_000_000
-"""So many bytes of pieces stay in memory, beside those that are asked for."""
+"""The number of bytes of pieces kept in memory, in addition to those in use."""
 
 DEFINITION_RULES = "docs"
-"""The rules by which the definitions were found."""
+"""The rule set of the definitions used by retrievers."""
 
 
 class ChunkTexts(Texts):
-    """The texts of chunks of the lake, each read when it is first looked at.
+    """The texts of chunks in the lake, read on first use.
 
-    `spans` has a row for each: sha256, line_start, line_end, byte_start, byte_end; and, where some are ranked by a text
-    of their chunker's, path and text.
+    `spans` has one row per chunk: sha256, line_start, line_end, byte_start, byte_end; and path and text if chunks are
+    ranked by a text that their chunker supplies.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
@@ -52,7 +52,7 @@ class ChunkTexts(Texts):
         return len(self._spans)
 
     def part(self, rows: Integers) -> Texts:
-        """Some of them, by themselves."""
+        """Some of the texts, as an independent object."""
         return ChunkTexts(self._lake, self._spans[rows])
 
     @cached_property
@@ -62,7 +62,7 @@ class ChunkTexts(Texts):
 
     @property
     def own_text(self) -> Sequence[str]:
-        """What the chunks themselves say."""
+        """The chunks' own texts, even if their chunker supplies other ones."""
         return texts_of(self._lake, self._spans.drop("text", strict=False)).to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
@@ -76,7 +76,7 @@ class ChunkTexts(Texts):
             here = whole.join(contents, on="sha256", maintain_order="left")
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
             counted.append(_Counts(here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
-        # What starts or ends within a line may have parts of pieces.
+        # A chunk that starts or ends within a line may cut through a piece.
         for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
             of_texts = cut_lines(some["text"])
             counts = of_texts.counts(of_texts.first_line[:-1], of_texts.first_line[1:])
@@ -86,7 +86,7 @@ class ChunkTexts(Texts):
     @cached_property
     def _are_whole_lines(self) -> pl.Series:
         if "text" in self._spans.columns:
-            # What a chunker says of a chunk is in no line of its file.
+            # A text supplied by a chunker is not made of lines of the file.
             return pl.repeat(value=False, n=len(self._spans), eager=True)
         contents = contents_of(self._lake, self._spans["sha256"], ["line_starts", "n_bytes"])
         edges = contents.lazy().select("sha256", edges=pl.concat_list("line_starts", "n_bytes"))
@@ -99,7 +99,7 @@ class ChunkTexts(Texts):
 
 
 def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
-    """The texts of chunks: sha256, byte_start, byte_end and, where their chunker has texts of its own, path, text."""
+    """The texts of chunks: sha256, byte_start, byte_end and, if their chunker supplies texts, path and text."""
     text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     contents = contents_of(lake, spans["sha256"], ["text"])
     given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
@@ -113,7 +113,7 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
 
 
 class _Counts(NamedTuple):
-    """How often some chunks have the pieces of a vocabulary."""
+    """The counts of a vocabulary's pieces in some chunks."""
 
     chunk: pl.Series
     vocabulary: pl.Series
@@ -126,18 +126,18 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     token += [columns[counts.col] for counts, columns in zip(every, places, strict=True)]
     row += [some.chunk.to_numpy()[counts.row] for counts, some in zip(every, counted, strict=True)]
     columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(counts.data for counts in every)])
-    # Contents may have tokens that none of the chunks has.
+    # Contents may have tokens that occur in none of the chunks.
     is_said = np.bincount(columns, minlength=len(vocabulary)) > 0
     columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
     vocabulary = vocabulary.filter(pl.Series(is_said))
-    # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
+    # Each chunk's tokens are already sorted by spelling, and stay so.
     cells = np.concatenate(row).astype(np.int32), columns
     counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(vocabulary))).tocsr()
     return Counted(Vocabulary(vocabulary), scipy.sparse.csr_array(counts))
 
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:
-    """Several vocabularies as one, and the places in it of the tokens of each, which ascend as those did."""
+    """The union of several vocabularies, and for each of them the positions of its tokens in the union, ascending."""
     tokens = [pl.LazyFrame({"token": words}) for words in vocabularies]
     every = pl.concat([pl.LazyFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
     numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
@@ -154,7 +154,7 @@ class Block(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """What memory it takes."""
+        """The memory that it takes, in bytes."""
         lines = self.pieces.of_lines
         arrays = sum(array.nbytes for array in (lines.data, lines.indices, lines.indptr))
         return arrays + int(self.pieces.vocabulary.estimated_size())
@@ -164,7 +164,7 @@ _kept = OrderedDict[str, Block]()
 
 
 def pieces_of(lake: Lake, sha256: pl.Series) -> list[Block]:
-    """The pieces of some contents, each of which is in one of the blocks."""
+    """Blocks that together contain the pieces of some contents; each content is in one of them."""
     missing, blocks = set(sha256), list[Block]()
     for key, block in list(_kept.items()):
         if known := missing.intersection(block.contents["sha256"]):
@@ -183,24 +183,24 @@ def pieces_of(lake: Lake, sha256: pl.Series) -> list[Block]:
 
 
 def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Rows with a `text`, as many at a time as are cut together."""
+    """Rows with a `text`, in batches of a size that is cut at a time."""
     size = pl.col("text").str.len_bytes().cast(pl.Int64)
     numbered = frame.with_columns(batch=size.cum_sum() // BYTES_AT_ONCE)
     yield from numbered.partition_by("batch", maintain_order=True, include_key=False)
 
 
 def definitions_in(lake: Lake, spans: pl.DataFrame) -> Counted:
-    """How often each chunk (sha256, line_start, line_end) holds the first line of a definition of each name.
+    """For each chunk (sha256, line_start, line_end), the count of each name whose definition starts in it.
 
     Raises:
-        GoldspanError: A chunk is of a file of a known language that was not read for definitions.
+        GoldspanError: A chunk belongs to a file of a known language that was not searched for definitions.
     """
     contents = spans.lazy().select("sha256").unique()
-    # A file without a line is ranked where blank text is, and is never read for definitions.
+    # An empty file is ranked if blank text is, but is never searched for definitions.
     with_lines = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).select("sha256")
     unread = with_lines.unique().join(lake.scan("symbol_status"), on="sha256", how="anti")
     paths = lake.scan("files").join(unread, on="sha256", how="semi").select("path").unique().sort("path").collect()
-    # A snippet that is a candidate has no ending, and is never read for definitions.
+    # A candidate snippet has no file suffix, and is never searched for definitions.
     if files := [path for path in paths["path"] if language_of(path)]:
         message = f"the lake has no definitions of {counted(len(files), 'file')}"
         raise GoldspanError(message, examples=files[:3], hint="First: make ingest", code=Exit.MISSING)

@@ -1,4 +1,4 @@
-"""Items and pools as retrievers take them: one frame of chunks per chunker, one group of queries per pool."""
+"""Items and pools in the form that retrievers take: one frame of chunks per chunker, one group of queries per pool."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from lake.pools import chunks_of, files_of
 from lake.store import Lake, contents_of
 
 _BYTES_AT_ONCE = 64_000_000
-"""About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
+"""The approximate number of bytes of text in the pools that are ranked at a time; at least one pool."""
 
 _COMPARED_AT_ONCE = 16_000_000
-"""About how many bytes of text are compared with gold at a time: their tokens take many times that."""
+"""The approximate number of bytes of text compared with gold at a time: their tokens take many times that."""
 
 POOL_FILES_AT_ONCE = 100_000
-"""About how many files the pools have whose chunks are in memory together; at least it is one pool."""
+"""The approximate number of files in the pools whose chunks are in memory together; at least one pool."""
 
 SMALL_POOL = 200
-"""Chunks of a pool, in the mean, up to which pools are scored side by side and not one by one."""
+"""The mean number of chunks per pool up to which pools are scored side by side rather than one by one."""
 
 
 @dataclass(frozen=True)
 class ChunkedPools:
-    """The pools of some items as one chunker cuts them.
+    """The pools of some items, chunked by one chunker.
 
     Attributes:
         chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
-            `chunk` counts them within their pool from 0, `text` is a row of the texts. What is white space alone is
-            among them only where a task ranks it.
-        texts: The chunks' texts; a content that stands in several pools has its own once.
+            `chunk` numbers them within their pool from 0, `text` is an index into `texts`. Chunks of only white space
+            are included only if the task ranks them.
+        texts: The chunks' texts; a content in several pools is included once.
     """
 
     chunker: str
@@ -50,7 +50,7 @@ class ChunkedPools:
     vectors: VectorStore | None = None
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
-        """The same as columns per pool, or per so many pools side by side, in the order of the chunks."""
+        """The pools as objects for retrievers, one per `n` pools side by side, in the order of the chunks."""
         if n not in self._pools:
             starts = np.flatnonzero(self.chunks["chunk"].to_numpy() == 0)
             ids, ends = self.chunks["pool_id"][starts].to_list(), [*starts.tolist(), self.chunks.height]
@@ -65,12 +65,12 @@ class ChunkedPools:
 
     @cached_property
     def share_lines(self) -> bool:
-        """Whether a line lies in several chunks of a file."""
+        """Whether any line is in several chunks of a file."""
         before = pl.col("line_end").cum_max().shift(1).over("pool_id", "path", order_by=["line_start", "line_end"])
         return bool(self.chunks.select((pl.col("line_start") < before).any()).item())
 
     def batches(self, bytes_at_once: int = _BYTES_AT_ONCE) -> Iterator[ChunkedPools]:
-        """The same some pools at a time, whose texts memory can hold."""
+        """The same pools in batches whose texts fit in memory."""
         n_bytes = pl.col("byte_end") - pl.col("byte_start")
         if self.chunks.select(n_bytes.sum()).item() <= bytes_at_once:
             yield self
@@ -78,7 +78,7 @@ class ChunkedPools:
         size = self.chunks.group_by("pool_id", maintain_order=True).agg(n_bytes.sum())
         batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // bytes_at_once)
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
-        # Pools that are one repository at many commits have most texts in common: these are counted once for all.
+        # Pools that are one repository at many commits share most texts, which are then tokenized once for all.
         is_shared = self.chunks.unique("text").select(n_bytes.sum()).item() <= bytes_at_once
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
             if is_shared:
@@ -89,12 +89,12 @@ class ChunkedPools:
             yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()))
 
     def are_own(self, items: pl.DataFrame) -> bool:
-        """Whether every item searches a small pool that no other does."""
+        """Whether every item searches a small pool that no other item searches."""
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
 
     def _pool(self, ids: Sequence[str], ends: Sequence[int], n: int) -> Pool:
-        """Some pools as one; `ends`: where the first begins among all chunks, and where each ends."""
+        """Some pools as one; `ends`: the start of the first among all chunks, and the end of each."""
         chunks, sizes = self.chunks[ends[0] : ends[-1]], np.diff(ends)
         return Pool(
             pool_id=", ".join(ids),
@@ -110,7 +110,7 @@ class ChunkedPools:
 
 
 def split_pools(lake: Lake, pool_ids: pl.Series, files_at_once: int) -> list[pl.Series]:
-    """Some pools in their order, in batches of about so many files: what memory can hold."""
+    """Pools in their order, in batches of about `files_at_once` files, to bound memory."""
     n_files = files_of(lake, pool_ids).group_by("pool_id").len("n")
     sized = pool_ids.rename("pool_id").to_frame().lazy().join(n_files, on="pool_id", how="left", maintain_order="left")
     batch = pl.col("n").fill_null(0).cast(pl.Int64).cum_sum() // files_at_once
@@ -125,9 +125,9 @@ def load_pools(
     *,
     with_blank: bool = False,
 ) -> ChunkedPools:
-    """Read the chunks of some pools; their texts are read when they are looked at.
+    """Read the chunks of some pools; their texts are read on first use.
 
-    `with_blank`: also chunks of white space alone, and a file without a line as one.
+    `with_blank` includes chunks of only white space, and one chunk for each file without lines.
     """
     rows = files_of(lake, pool_ids).sort("pool_id", "position").collect()
     contents = contents_of(lake, rows["sha256"], ["n_lines"])
@@ -138,7 +138,7 @@ def load_pools(
     if spans["text"].null_count() == spans.height:
         spans.drop_in_place("text")
     else:
-        # A chunk's text may say its path, so each path has its own.
+        # A supplied text may contain the path, so each path has its own text.
         key.append("path")
         paths = rows.lazy().select("sha256", "path").unique().sort("sha256", "path")
         spans = paths.join(spans.lazy(), on="sha256", maintain_order="left_right").collect()
@@ -154,9 +154,9 @@ def load_pools(
 
 
 def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """How like its item's gold snippet every chunk is: rows of the table `relevance`.
+    """The similarity of every chunk to its item's gold snippet: rows of table `relevance`.
 
-    Of the gold only the path counts: the file of the item's pool that is the gold snippet, whole.
+    Only the path of the gold is used: the gold snippet is that whole file of the item's pool.
     """
     rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(_COMPARED_AT_ONCE)])
     return rows.with_columns(chunker=pl.lit(pools.chunker))
@@ -178,7 +178,7 @@ def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
-    """Every file of some pools, with the non-whitespace characters of each of its lines."""
+    """The axis of lines of every file of some pools, with the non-whitespace characters per line."""
     rows = files_of(lake, pool_ids).select("pool_id", "path", "sha256").collect()
     counts = contents_of(lake, rows["sha256"], ["line_nws"]).lazy()
     of_files = rows.lazy().join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws")
@@ -186,14 +186,14 @@ def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
 
 
 class CutFiles(NamedTuple):
-    """Whether a chunker has cut all the files of some pools, and into any chunk: one that fails on all has none."""
+    """Whether a chunker has cut all files of some pools, and whether that gave any chunk; none if all failed."""
 
     is_complete: bool
     has_chunks: bool
 
 
 def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
-    """How far every chunker of a lake has cut the files of some pools."""
+    """For each chunker of the lake, whether it has cut the files of some pools."""
     files = files_of(lake, pool_ids).select("pool_id", "sha256")
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     of_contents = files.select("sha256").unique().join(n_lines, on="sha256", how="left")
@@ -215,9 +215,9 @@ def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
 def queries_by_pool(
     items: pl.DataFrame, pools: ChunkedPools, n_side_by_side: int = 1
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
+    """Each pool with the queries of its items. A pool without chunks is left out, so its items get no results.
 
-    Where every item has a pool of its own, so many may be taken as one.
+    If every item has a pool of its own, `n_side_by_side` pools may be combined.
     """
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.lazy().select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
@@ -246,9 +246,9 @@ def with_gold(
     gold: pl.DataFrame,
     gains: pl.DataFrame | None,
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Pools and queries for a retriever that is shown the gold, or, where relevance is a similarity, each chunk's gain.
+    """Pools and queries with gold for the oracle, and, if relevance is a similarity, with each chunk's gain.
 
-    Gains are item_id, path, chunk_no and gain.
+    `gains` has item_id, path, chunk_no and gain.
     """
     spans: dict[str, list[Span]] = {}
     for item_id, *span in gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1)).rows():
@@ -260,7 +260,7 @@ def with_gold(
 
 
 def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:
-    """The gain of each chunk of an item's pool, in the pool's order."""
+    """The gains of the chunks of each item's pool, in the pool's order, by item id."""
     ordered = (
         items.lazy()
         .select("item_id", "pool_id")

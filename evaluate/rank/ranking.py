@@ -1,4 +1,4 @@
-"""Scores → ranks, and these as rows: the best of a pool per query, equal scores ordered by the task's tie rule."""
+"""From scores to ranked rows: the best chunks of a pool per query, with equal scores ordered by the task's tie rule."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ HITS = {
     "chunk": pl.Int64(),
     "score": pl.Float64(),
 }
-"""The columns of ranked chunks."""
+"""The columns of ranked chunks and their types."""
 
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
@@ -33,12 +33,12 @@ _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 @dataclass
 class Ranked:
-    """What ranking some pools gave.
+    """The result of ranking some pools.
 
     Attributes:
         hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
-        ties: item_id → cut-offs at which rank k and k + 1 score alike.
-        failed: item_id → what went wrong.
+        ties: item_id → the cut-offs k for which ranks k and k + 1 have equal scores.
+        failed: item_id → the error.
         query_seconds: One number per item.
     """
 
@@ -51,7 +51,7 @@ class Ranked:
 
 
 def together(parts: Sequence[Ranked]) -> Ranked:
-    """What ranking different pools gave, as one."""
+    """The results of ranking different pools, merged."""
     return Ranked(
         pl.concat([part.hits for part in parts]),
         {item_id: ties for part in parts for item_id, ties in part.ties.items()},
@@ -71,10 +71,10 @@ def rank(
     cut_offs: Sequence[int],
     zero_blank: bool = False,
 ) -> Ranked:
-    """Rank every pool for its queries. A pool on which the retriever fails fails its items; the rest goes on.
+    """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
-    Of a query `depth` results are kept, None for all; `cut_offs` is where ties are counted. With `zero_blank` a query
-    or chunk of nothing but white space scores 0, whatever the retriever says.
+    The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
+    queries and chunks of only white space score 0, whatever the retriever returns.
     """
     frames = [pl.DataFrame(schema=HITS)]
     result = Ranked(frames[0], {}, {}, 0.0, 0, [])
@@ -89,7 +89,7 @@ def rank(
                 tables[LINES] = _checked(answer.lines, pool, queries)
             n_bytes = int(index.n_bytes)
         except Exception as error:
-            # A retriever is anyone's code: its fault is a row, never the end.
+            # A retriever may be anyone's code: its error becomes a row and does not end the run.
             is_ours = isinstance(error, GoldspanError)
             why = f"{type(error).__name__}: {error}" if is_ours else located(error, file_of(retriever.index))
             why = why.splitlines()[0][:300].encode(errors="backslashreplace").decode()
@@ -108,7 +108,7 @@ def rank(
             tables[RANKING][is_zero] = 0.0
         keys = _tie_keys(pool, queries, tie)
         for part, scores in tables.items():
-            # From best to worst; what is not returned comes last.
+            # From best to worst; chunks that are not returned come last.
             order = np.lexsort((keys, np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
             ranked = np.take_along_axis(scores, order, axis=-1)
             if part == RANKING:
@@ -138,12 +138,12 @@ def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties:
 
 
 def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> pl.DataFrame:
-    """The returned chunks of every query in their order, as rows."""
+    """The returned chunks of every query, in order, as rows."""
     row, column = np.nonzero(~np.isnan(ranked))
     pool_ids = list(pool.side_by_side) or [pool.pool_id] * len(queries)
     return pl.DataFrame(
         {
-            # Gathered, not listed: the rows share one text for each query and pool. None of it takes a plan.
+            # Gathered from a series, so that the rows share one text per query and pool, without a query plan.
             "item_id": pl.Series(queries.item_id, dtype=pl.String)[row],
             "part": pl.Series([part], dtype=pl.String).new_from_index(0, len(row)),
             "rank": column + 1,
@@ -156,7 +156,7 @@ def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Intege
 
 
 def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
-    """What orders equal scores, of shape (queries, chunks): smaller first."""
+    """Sort keys for equal scores, of shape (queries, chunks), in ascending order."""
     if tie == "pool":
         return np.broadcast_to(np.arange(pool.places.shape[1]), (len(queries), pool.places.shape[1]))
     item = [seeded_hash(item_id) for item_id in queries.item_id]
@@ -164,16 +164,16 @@ def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
 
 
 def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """The finaliser of splitmix64: every bit of the input moves every bit of the output."""
+    """The finaliser of splitmix64: every bit of the input affects every bit of the output."""
     value = (value ^ (value >> np.uint64(30))) * _MULTIPLIER_1
     value = (value ^ (value >> np.uint64(27))) * _MULTIPLIER_2
     return value ^ (value >> np.uint64(31))
 
 
 def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:
-    """The chunks that each run ranked as rows of `hits`.
+    """The ranked chunks of each run as rows of `hits`.
 
-    `axis` gives the lines of the pools' files; it is asked only where chunks share some.
+    `axis` returns the lines of the pools' files; it is called only if chunks overlap.
     """
     where = pools.chunks.lazy().select(
         "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
@@ -185,14 +185,14 @@ def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Cal
 
 
 def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
-    """The hits of all runs, one after the other, with `run_id`."""
+    """The hits of all runs, concatenated, with `run_id`."""
     numbers = np.repeat(np.arange(len(ranked)), [of_run.hits.height for of_run in ranked.values()])
     run_id = pl.Series("run_id", list(ranked), pl.String)[numbers]
     return pl.concat([of_run.hits for of_run in ranked.values()]).hstack([run_id])
 
 
 def _rows(name: str, frame: pl.LazyFrame, **values: str | int) -> pl.DataFrame:
-    """A frame with a table's columns and no others: what it has, the given values, and null for the rest."""
+    """A frame with exactly a table's columns: those it has, the given `values`, and null for the rest."""
     columns, known = table(name).columns, frame.collect_schema()
     rest = {name: values.get(name) for name in columns if name not in known}
     filled = frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items())
@@ -200,7 +200,7 @@ def _rows(name: str, frame: pl.LazyFrame, **values: str | int) -> pl.DataFrame:
 
 
 def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """Hits with the characters that each adds to those before it."""
+    """Hits with the number of non-whitespace characters that each adds to those ranked before it."""
     key = ["run_id", "item_id", "part", "rank"]
     added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
     new = axis.place(added).select(*key, n_new_nws=axis.n_nws())
@@ -210,7 +210,7 @@ def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
 
 
 def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> pl.DataFrame:
-    """What happened to each item of some runs, as rows of `run_items`."""
+    """The outcome of each item of some runs, as rows of `run_items`."""
     key = ["run_id", "item_id"]
     returned = (
         _by_run(ranked)
@@ -236,7 +236,7 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
 
 
 def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> pl.DataFrame:
-    """What ranking a part cost, some pools after the others, as rows of `costs`."""
+    """The cost of ranking a part, summed over batches of pools, as rows of `costs`."""
     of_runs = {run_id: [of_run[run_id] for of_run in ranked] for run_id in ranked[0]}
     rows = [
         {

@@ -1,6 +1,6 @@
-"""How like the gold snippet a chunk is: shares of tokens and of identifiers, for every chunk of every item's pool.
+"""The similarity of every chunk of every item's pool to the gold snippet: shares of tokens and of identifiers.
 
-Every text is cut into tokens once, whatever number of items hold it. The sets are rows of a sparse matrix.
+Every text is tokenized once, however many items contain it. The token sets are rows of a sparse matrix.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import scipy
 from lake.exact import Integers
 
 _KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
-"""What looks like an identifier and is left out: exactly these."""
+"""The words that match the pattern of identifiers but are left out: exactly these."""
 
-# ECMAScript's white space, written out: U+FEFF is in it; U+0085 and U+001C to U+001F, white space elsewhere, are not.
+# ECMAScript's white space, written out: it includes U+FEFF, but not U+0085 or U+001C to U+001F, which others include.
 _WORD = r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+"
-# It ends where the last letter, digit or underscore does, which is a boundary of ASCII words by itself.
+# It ends at the last letter, digit or underscore, which is an ASCII word boundary by itself.
 _IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
 
 PAIRS_AT_ONCE = 4_096
-"""Chunks that are held each against its own item's snippet at a time."""
+"""The number of chunks compared at a time, each with its own item's snippet."""
 
 
 def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """Both similarities of every chunk to the gold snippet of the item whose pool holds it, in the order of the chunks.
+    """Both similarities of every chunk to the gold snippet of the item whose pool contains it, in the chunks' order.
 
-    - `jaccard`: distinct tokens (what stands between white space) in both texts over those in either; 0 for none.
-    - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 where the chunk has none.
+    - `jaccard`: distinct tokens (between white space) in both texts over those in either; 0 if there are none.
+    - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 if the chunk has none.
 
     Args:
         chunks: item_id, path, chunk_no, text_id: one row per item and chunk of its pool.
-        texts: text_id, text: every text that chunks and gold name, each once, and any others.
-        gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of an item without are left out.
+        texts: text_id, text: all texts of chunks and gold, each once; others are ignored.
+        gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of items without one are left out.
     """
     snippets = gold.lazy().join(chunks.lazy(), on="item_id", how="semi", maintain_order="left")
     used = pl.concat([chunks.lazy().select("text_id"), snippets.select("text_id")])
@@ -55,11 +55,11 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
 
 
 def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> scipy.sparse.csr_array:
-    """The distinct matches of a pattern in each text: a row per text, a column per token, ones."""
+    """The distinct matches of a pattern in each text: a matrix of ones, with a row per text and a column per token."""
     matches = texts.str.extract_all(pattern)
     token, row = matches.explode(empty_as_null=False), np.repeat(np.arange(len(texts)), matches.list.len().to_numpy())
     is_taken = ~token.is_in(left_out)
-    # The numbers of categories; a token needs no name here.
+    # The category numbers, as the tokens themselves are not needed.
     column = token.filter(is_taken).cast(pl.Categorical).to_physical().to_numpy()
     row = row[is_taken.to_numpy()]
     shape = (len(texts), int(column.max(initial=0)) + 1)
@@ -70,7 +70,7 @@ def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> sci
 
 
 def _shared(sets: scipy.sparse.csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:
-    """How many tokens each chunk has in common with its item's snippet."""
+    """The number of tokens that each chunk shares with its item's snippet."""
     both = np.zeros(len(owner), np.int64)
     for first in range(0, len(chunk), PAIRS_AT_ONCE):
         last = first + PAIRS_AT_ONCE

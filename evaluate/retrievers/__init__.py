@@ -1,4 +1,4 @@
-"""Retrievers: how a pool of chunks is scored against queries. A file each, or a family's; found by name."""
+"""Retrievers, which score a pool's chunks for queries: one file per retriever or family, found by name."""
 
 import functools
 import math
@@ -25,14 +25,14 @@ Value = TypeVar("Value")
 _Number = TypeVar("_Number", bound=np.generic)
 
 BASELINE = "baseline"
-"""The tag of a system that is always in the table and never in the ranking."""
+"""The tag of a system that is in every table but never ranked."""
 
 POOLS_AT_ONCE = 64
-"""How many small pools are best taken side by side: few enough for all their tokens to stay near the processor."""
+"""The best number of small pools to score together: few enough that all their tokens stay in the processor's cache."""
 
 
 class _Tokenized:
-    """What has texts: cut into tokens once in each way."""
+    """Texts that are tokenized once per tokenizer."""
 
     text: Sequence[str]
 
@@ -41,17 +41,17 @@ class _Tokenized:
         return as_texts(self.text)
 
     def counted(self, tokens: Tokenizer) -> Counted:
-        """How often each text says each token, columns in the order of spelling; shared, so not to be changed."""
+        """The token counts of each text, with columns sorted by token; the result is shared, so do not modify it."""
         return self._texts.counted(tokens)
 
 
 @dataclass(frozen=True)
 class Pool(_Tokenized):
-    """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
+    """The chunks of one pool under one chunker; row i of every column is chunk i, in the pool's own order.
 
-    Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
-    for each, in their order: `side_by_side` has the id and the number of chunks of each. A query's row of scores is
-    then of its own pool's chunks, filled up to the largest pool's.
+    Several small pools may be scored together ("side by side"), if the retriever supports it: their chunks are
+    concatenated, each pool has one query, in the same order, and `side_by_side` maps each pool's id to its number of
+    chunks. A query's row of scores then holds its own pool's chunks, padded to the size of the largest pool.
     """
 
     pool_id: str
@@ -69,21 +69,21 @@ class Pool(_Tokenized):
 
     @property
     def sizes(self) -> Integers:
-        """How many chunks the pool has, or each of those side by side."""
+        """The number of chunks, of the pool or of each pool side by side."""
         return np.array([*self.side_by_side.values()] or [len(self)], np.int64)
 
     @functools.cached_property
     def owner(self) -> Integers:
-        """Which of the pools each chunk is of."""
+        """The number of the pool that each chunk belongs to."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @functools.cached_property
     def places(self) -> npt.NDArray[np.bool_]:
-        """Where rows of scores have a chunk: all of one row, or a row for each pool side by side."""
+        """A mask of the score matrix that is False for padding: one row, or one per pool side by side."""
         return np.arange(self.sizes.max()) < self.sizes[:, None]
 
     def spread(self, values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
-        """One value per chunk, or a row of them per query, as rows of scores are laid out."""
+        """Values per chunk, or per query and chunk, in the layout of the score matrix."""
         if not self.side_by_side:
             return np.atleast_2d(values)
         rows = np.zeros(self.places.shape, values.dtype)
@@ -97,19 +97,19 @@ class Pool(_Tokenized):
 
     @functools.cached_property
     def is_blank(self) -> npt.NDArray[np.bool_]:
-        """Whether each chunk is white space alone."""
+        """Whether each chunk is only white space."""
         return np.array([is_blank(text) for text in self.text], np.bool_)
 
 
 @functools.lru_cache(1 << 16)
 def _hash_of(path: str, chunk_no: int) -> int:
-    """A chunk's seeded hash; the same chunks are in many pools (`cand:0`, a repository at another commit)."""
+    """A chunk's seeded hash; cached, as many pools share chunks (`cand:0`, a repository at another commit)."""
     return seeded_hash(path, str(chunk_no))
 
 
 @dataclass(frozen=True)
 class Span:
-    """A gold range: lines `[line_start, line_end)` of a path, and its grade where gold is judged in grades."""
+    """A gold range: lines `[line_start, line_end)` of a path, and its grade if relevance is graded."""
 
     path: str
     line_start: int
@@ -119,10 +119,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Queries(_Tokenized):
-    """What is asked of one pool; row i of every column is query i. `target_line` is that of the hole, -1 without one.
+    """The queries to one pool; row i of every column is query i. `target_line` is the line of the hole, -1 without one.
 
-    The oracle alone is shown `gold`, each item's spans under one protocol, or where relevance is a similarity `gains`:
-    how like the gold each chunk is.
+    Only the oracle is given `gold`, the spans of each item under one protocol, or, if relevance is a similarity,
+    `gains`: the similarity of each chunk to the gold.
     """
 
     item_id: Sequence[str]
@@ -137,16 +137,16 @@ class Queries(_Tokenized):
 
 
 RunTexts = Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
-"""Goes through the parts of a run: the texts of a part's chunks, and those of its queries."""
+"""Iterates over the parts of a run: the texts of a part's chunks and of its queries."""
 
 TrackSteps = Callable[..., Iterator[None]]
-"""`track(steps, title, total=…)` goes through steps and tells of progress."""
+"""`track(steps, title, total=…)` iterates over steps and reports progress."""
 
 
 class PoolScores(NamedTuple):
-    """Scores of shape (queries, chunks), and by their rows why some queries could not be answered.
+    """Scores of shape (queries, chunks), and the reason of failure by row of each failed query.
 
-    The oracle alone has other scores for metrics of sets of lines.
+    `lines` are other scores for metrics of sets of lines; only the oracle has them.
     """
 
     scores: Floats
@@ -156,22 +156,22 @@ class PoolScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """A pool made ready to be searched, and how much memory that takes beside the chunks' own texts.
+    """A pool prepared for search, and the memory that this takes in addition to the chunks' texts.
 
-    Scores are of shape (queries, chunks), higher is better, NaN where a chunk is not to be returned at all.
+    Scores are of shape (queries, chunks), higher is better, NaN for chunks that are not to be returned.
     """
 
     scores: Callable[[Queries], Floats | PoolScores]
     n_bytes: int = 0
 
     def search(self, queries: Queries) -> PoolScores:
-        """The scores of every query and chunk, with the failures of single queries beside them."""
+        """The scores of every query and chunk, with the failures of single queries."""
         answer = self.scores(queries)
         return answer if isinstance(answer, PoolScores) else PoolScores(answer)
 
 
 class Scan(Index):
-    """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
+    """An index without preparation: scores are computed from the pool."""
 
     def __init__(self, pool: Pool, score: Callable[[Pool, Queries], Floats | PoolScores]) -> None:
         super().__init__(functools.partial(score, pool))
@@ -182,22 +182,22 @@ class Retriever:
     """A way to rank chunks.
 
     Attributes:
-        version: Raised whenever its scores may change; its runs are then made anew.
-        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it ranks
-            by vectors that the lake was given; `definitions`: by those of the lake's files.
-        is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
-        runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob too; `named`,
-            where `--systems` has its exact name.
-        tasks: The tasks it runs on unless it is named, none for all.
-        missing: What has to be installed or given before it can run, or an empty string; until then it runs nowhere
-            unasked, and asked for by name it says so.
-        n_side_by_side: How many small pools, each with its one query, it takes at once: faster than one by one, and
-            with the very scores that each alone has.
-        with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
-            GoldspanError with code USAGE where the text means none.
-        components: Other retrievers that it calls; their code is part of what its runs are made from.
-        query_form: What of a query it is asked, a name of `evaluate.texts.query_forms`; empty for all of it.
-        prepare: What is better done for a whole run at once than pool by pool; what is to be said of it with the run's
+        version: Raised whenever its scores may change, so that its runs are made again.
+        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it uses
+            vectors given to the lake; `definitions`: it uses the definitions in the lake's files.
+        is_chance: Its scores are the expectation over every order of the pool, not those of the order it returned.
+        runs: `always`: even if no system is asked for; `asked`: if `--systems` matches it, also by a glob; `named`:
+            only if `--systems` has its exact name.
+        tasks: The tasks that it runs on unless it is named; empty for all.
+        missing: Returns what has to be installed or given before it can run, else an empty text; until then it does not
+            run unasked, and naming it is an error with this text.
+        n_side_by_side: The number of small pools, with one query each, that it scores at once: faster than one by one,
+            with the same scores.
+        with_arguments: `with_arguments(text)` → the retriever called `name:text`; raises a GoldspanError with code
+            USAGE if the text is not valid.
+        components: Other retrievers that it calls; their code counts in the fingerprint of its runs.
+        query_form: The part of a query that it is given, a name in `evaluate.texts.query_forms`; empty for all of it.
+        prepare: Work that is done once for a whole run rather than per pool; returns facts to show with the run's
             parameters.
     """
 
@@ -223,18 +223,18 @@ class Retriever:
     prepare: Callable[[VectorStore, RunTexts, TrackSteps], Mapping[str, str]] | None = None
 
     def parts(self) -> "Iterator[Retriever]":
-        """It and those that it calls."""
+        """The retriever and, recursively, those that it calls."""
         yield self
         for component in self.components:
             yield from component.parts()
 
     @property
     def why_missing(self) -> str:
-        """What is to be installed or given first, or an empty string."""
+        """What has to be installed or given first, or an empty text."""
         return next((why for part in self.parts() if part.missing and (why := part.missing())), "")
 
     def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
-        """Whether it runs on a declared task without being named; `is_picked`: some pattern of `--systems` picks it."""
+        """Whether it runs on a declared task without being named; `is_picked`: a pattern of `--systems` matches it."""
         is_meant = self.runs == "always" or (is_picked and self.runs == "asked")
         return is_meant and (not self.tasks or task in self.tasks) and not self.why_missing
 
@@ -246,7 +246,7 @@ def retrievers() -> Mapping[str, Retriever]:
 
 
 def retriever_of_name(name: str) -> Retriever:
-    """The retriever that `name` or `name:arguments` means."""
+    """The retriever with the name `name` or `name:arguments`."""
     head, colon, arguments = name.partition(":")
     retriever = lookup(head, "retriever", retrievers())
     if not colon:
@@ -258,7 +258,7 @@ def retriever_of_name(name: str) -> Retriever:
 
 
 def number(text: str, most: float = math.inf) -> float:
-    """A finite number that is not negative, and not above `most`; a ValueError where it is none."""
+    """A finite number from 0 to `most`; otherwise raises ValueError."""
     value = float(text)
     if not 0 <= value <= most or math.isinf(value):
         raise ValueError
@@ -266,9 +266,9 @@ def number(text: str, most: float = math.inf) -> float:
 
 
 def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
-    """Values written as `name=value`, each once, with colons between, `%20` and the like for what cannot stand there.
+    """Values written as `name=value`, each name once, separated by colons; special characters are escaped as `%20`.
 
-    `readers` reads the value of every name there is, and raises a ValueError or KeyError where that is none.
+    `readers` maps each valid name to a parser of its value, which raises ValueError or KeyError if it is invalid.
     """
     values: dict[str, Value] = {}
     for part in text.split(":"):

@@ -1,4 +1,4 @@
-"""What is always in the table: the pool in any order, what an editor has open, and the best order of the chunks."""
+"""The baselines: the pool in random order, the file open in the editor, and the best possible order of the chunks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -10,12 +10,12 @@ from lake.exact import Mask
 
 
 def alike(pool: Pool, queries: Queries) -> Floats:
-    """Zero for everything, so that the task's seeded tie rule alone orders the pool."""
+    """Zero for every chunk, so that the task's seeded tie rule orders the pool."""
     return np.zeros((len(queries), pool.places.shape[1]))
 
 
 def nearest_before(pool: Pool, queries: Queries) -> Floats:
-    """The line a chunk starts at, for the chunks of the query's file that start before the hole; nothing else."""
+    """The start line of the chunks in the query's file that start before the hole; NaN for all others."""
     path = np.array(pool.path, dtype=object)
     target = np.array(queries.target_path, dtype=object)
     before = (path[None, :] == target[:, None]) & (pool.line_start[None, :] < queries.target_line[:, None])
@@ -23,13 +23,13 @@ def nearest_before(pool: Pool, queries: Queries) -> Floats:
 
 
 def by_gold(pool: Pool, queries: Queries) -> PoolScores:
-    """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
+    """Two sets of scores: by overlap with the gold, for ranked metrics; by greedy covering, for metrics of line sets.
 
-    Where relevance is a similarity there is one: by that.
+    If relevance is a similarity, there is one set: the similarities.
     """
     if queries.gains:
         return PoolScores(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
-    # Of pools side by side no two queries see the same chunk.
+    # With pools side by side, each chunk belongs to one query only.
     shape = (1 if pool.side_by_side else len(queries), len(pool))
     overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
     rows_of: dict[tuple[int, str], list[int]] = {}
@@ -45,9 +45,9 @@ def by_gold(pool: Pool, queries: Queries) -> PoolScores:
 def _rate(
     pool: Pool, rows_of: Mapping[str, Sequence[int]], spans: Sequence[Span], overlaps: Floats, covering: Floats
 ) -> None:
-    """Write down how much gold of one query each chunk shares, and the chunks' places in covering it."""
+    """Write each chunk's overlap with one query's gold, and its position in the covering order, into the arrays."""
     grade = {span.path: span.grade for span in spans}
-    # The lines of the files that have gold, end to end; and where on them the chunks lie that share some.
+    # The lines of the files with gold, end to end, and on them the positions of the chunks that share some.
     gold, places = np.zeros(0, np.bool_), dict[int, slice]()
     for path in sorted(grade):
         here = [(span.line_start, span.line_end) for span in spans if span.path == path]
@@ -64,7 +64,7 @@ def _rate(
         for row, first, last in zip(*(each[shares].tolist() for each in (rows, start, end)), strict=True):
             places[row] = slice(len(gold) + first, len(gold) + last)
         if any(first == last for first, last in here):
-            # A gold text without a line shares none with itself.
+            # An empty gold text shares no line with itself.
             overlaps[rows[end == 0]] = grade[path]
         gold = np.append(gold, of_file)
     for rank, row in enumerate(_greedy(places, gold)):
@@ -72,7 +72,7 @@ def _rate(
 
 
 def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:
-    """Chunks in the order of gold lines per line they add, as long as each raises the F1 of the union."""
+    """Chunks in order of gold lines per added line, as long as each raises the F1 of the union."""
     n_gold, n_both, n_returned = int(gold.sum()), 0, 0
     is_new, left = np.ones(len(gold), np.bool_), dict(places)
     while left:
@@ -80,7 +80,7 @@ def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:
         n_new = {row: (int(is_new_gold[at].sum()), int(is_new[at].sum())) for row, at in left.items()}
         best = max(left, key=lambda row: (n_new[row][0] / max(n_new[row][1], 1), n_new[row][0], -row))
         n_new_both, n_new_returned = n_new[best]
-        # 2(I + g) / (G + R + n) > 2I / (G + R), in whole numbers.
+        # 2(I + g) / (G + R + n) > 2I / (G + R), in integers.
         if (n_both + n_new_both) * (n_gold + n_returned) <= n_both * (n_gold + n_returned + n_new_returned):
             return
         yield best

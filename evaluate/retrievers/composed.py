@@ -1,6 +1,6 @@
-"""Retrievers made of others: rankings fused by reciprocal rank, one searched twice, the best ordered anew by a model.
+"""Retrievers composed of others: reciprocal rank fusion, search in two passes, and reranking by a cross-encoder.
 
-A cross-encoder's scores are kept in the lake by the model and both texts; like dense vectors, they differ in the last
+A cross-encoder's scores are cached in the lake by model and both texts. Like dense vectors, they differ in the last
 bits between machines.
 """
 
@@ -34,11 +34,11 @@ K = 60
 
 
 def fused(scores: Sequence[Floats]) -> Floats:
-    """The sum over several retrievers' scores of 1 / (60 + rank); equal scores share their mean rank.
+    """The sum of 1 / (60 + rank) over several retrievers' scores; equal scores share their mean rank.
 
-    A chunk that none of them returns is not returned.
+    A chunk that no retriever returns is not returned.
     """
-    # Imported when needed: it takes a third of a second, and fifty megabytes in every process.
+    # Imported when needed: it takes a third of a second, and fifty megabytes per process.
     from scipy.stats import rankdata
 
     total = np.zeros(scores[0].shape)
@@ -49,7 +49,7 @@ def fused(scores: Sequence[Floats]) -> Floats:
 
 
 def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
-    """The pool as each of the retrievers indexes it."""
+    """An index that fuses the scores of each retriever's index."""
     indexes = [retriever.index(pool) for retriever in each]
 
     def search(queries: Queries) -> PoolScores:
@@ -82,7 +82,7 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
 
 
 def _fusing_named(arguments: str) -> Retriever:
-    """Fuse what is named: what is behind a retriever's name and is none itself is that retriever's argument."""
+    """The fusion of the named retrievers; a piece that names no retriever is an argument of the one before it."""
     known, names = retrievers(), list[str]()
     for piece in arguments.split(":"):
         if piece in known or not names:
@@ -100,7 +100,7 @@ HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
 
 
 def component(caller: str, name: str) -> Retriever:
-    """The retriever that another one calls by a name: none that ranks by the gold or stands for every order."""
+    """A retriever that another one calls, by name; the oracle and `random` are errors."""
     retriever = retriever_of_name(name)
     if retriever.needs == "gold" or retriever.is_chance:
         message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
@@ -109,7 +109,7 @@ def component(caller: str, name: str) -> Retriever:
 
 
 def search_twice(pool: Pool, *, both: Retriever) -> Index:
-    """The pool as the retriever of both passes indexes it."""
+    """An index that searches twice with the index of `both`."""
     once = both.index(pool)
 
     def search(queries: Queries) -> PoolScores:
@@ -121,7 +121,7 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
 
 
 def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
-    """Each query followed by its best chunk, the pool's first of several; where all score alike none is best."""
+    """Each query with its best chunk of another file appended (ties: the first); unchanged if all chunks tie."""
     is_own = np.array(pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
     others = np.where(is_own | np.isnan(scores), -np.inf, scores)
     texts = []
@@ -133,7 +133,7 @@ def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
 
 
 def in_two_passes(both: Retriever, name: str = "") -> Retriever:
-    """A retriever that searches twice with another."""
+    """A retriever that searches twice with another one."""
     return Retriever(
         name=name or f"repocoder:{both.name}",
         title=f"{both.title}, in two passes",
@@ -158,11 +158,11 @@ TOP = 100
 
 
 def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
-    """The other retriever's index of the pool, whose best chunks the cross-encoder reads."""
+    """An index whose best chunks by `first` are scored again by the cross-encoder."""
     indexed = first.index(pool)
 
     def search(queries: Queries) -> PoolScores:
-        """The cross-encoder's scores of the best; the others follow below in their order, ties left as ties."""
+        """The cross-encoder's scores of the best chunks; the others follow below in their order, ties left as ties."""
         answer = indexed.search(queries)
         scores = np.array(answer.scores, dtype=np.float64)
         best = [_best(row, top) for row in scores]
@@ -172,7 +172,7 @@ def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
             anew = np.array([next(read) for _ in places])
             is_left = ~np.isnan(row)
             is_left[places] = False
-            # Different scores are counted down from the worst that was read.
+            # Each distinct score becomes the next integer step below the worst score of the cross-encoder.
             order = np.unique(-row[is_left], return_inverse=True)[1]
             row[is_left] = anew.min(initial=0.0) - 1 - order
             row[places] = anew
@@ -182,7 +182,7 @@ def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
 
 
 def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """The score of each pair, as it is in the lake; what is not there yet is worked out."""
+    """The cross-encoder's score of each pair; those not yet in the lake are computed and stored."""
     keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
     assert pool.vectors is not None, "a pool of a lake"
     scores = pool.vectors.get(
@@ -199,7 +199,7 @@ def _best(scores: Floats, n: int) -> Integers:
 
 
 def _reranking(text: str) -> Retriever:
-    """`RETRIEVER[:model=NAME][:top=N]`: what stands before the first argument of ours is the retriever's name."""
+    """Parse `RETRIEVER[:model=NAME][:top=N]`: everything before the first argument of our own names the retriever."""
     parts = text.split(":")
     n = next((n for n in range(len(parts), 0, -1) if parts[n - 1].partition("=")[0] not in ("model", "top")), 0)
     given = settings_in("rerank", ":".join(parts[n:]), ("model", "top"))

@@ -1,7 +1,7 @@
-"""Dense retrieval: the cosine of vectors, exact, as no index leaves any out.
+"""Dense retrieval by exact cosine similarity, without an approximate index.
 
-A model's vectors of one text differ in the last bits between machines and with the texts beside it in a batch, so
-rankings of two machines may differ where chunks are all but equally near; the lake keeps every vector.
+A model's vectors of a text differ in the last bits between machines and with the other texts of a batch, so rankings of
+almost equally near chunks may differ between machines; the lake keeps every vector.
 """
 
 import re
@@ -22,20 +22,20 @@ from lake.fingerprint import sha256_of
 from lake.text import counted
 
 BLOCK = 16_384
-"""How many vectors are compared at once: so many stand in memory in double precision."""
+"""The number of vectors compared at once, which are held in double precision."""
 
 
 def cosine_index(
     look_up: Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
 ) -> Index:
-    """The vectors of a pool's chunks, each found by its key: equal texts score alike to the last bit.
+    """An index over the vectors of a pool's chunks, by the key of each text: equal texts get bit-identical scores.
 
-    `look_up` gives the keys of queries, and the vectors of those that have one.
+    `look_up` returns the keys of queries, and the vectors of those that have one.
     """
     matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
 
     def search(queries: Queries) -> PoolScores:
-        """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
+        """The cosine of every query and chunk; a query without a vector fails alone."""
         keys, vectors = look_up(queries.text)
         missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
         of_queries = np.zeros((len(keys), matrix.shape[1]))
@@ -64,14 +64,14 @@ def text_key(text: str) -> str:
 def chunk_texts(pool: Pool) -> list[str]:
     r"""The text of each chunk as it is embedded: its lines joined by `\n`.
 
-    So there is no newline after a chunk's last line, but in a file's last chunk, which keeps the file's own end.
+    So a chunk does not end in a newline, except a file's last chunk, which keeps the end of the file.
     """
     ends_file = pool.line_end == pool.n_file_lines
     return [text if is_last else text.removesuffix("\n") for text, is_last in zip(pool.text, ends_file, strict=True)]
 
 
 def given_vectors(pool: Pool) -> Index:
-    """Look up every chunk; without a vector of each no query of the pool can be answered."""
+    """An index over vectors given to the lake; if any chunk lacks one, no query of the pool can be answered."""
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
         raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
@@ -118,25 +118,25 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
     "model": ("NAME", str),
     "top": ("100", _count),
 }
-"""What a model may be told: an example, and what reads it."""
+"""The settings of a model: an example value and a parser for each."""
 
 
 def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
-    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text."""
+    """Settings parsed from `dtype=bf16:max_length=512`; empty for an empty text."""
     known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
     hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
     return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
 
 
 CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document": "right"}
-"""The side from which what is too long is cut: a prompt's end is what is to be continued."""
+"""The side on which texts that are too long are cut: a prompt's end is what has to be continued."""
 
 ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
 
 
 @dataclass(frozen=True)
 class Dense:
-    """A model, what is written before queries and chunks, and how many tokens it is given; None: as it says itself."""
+    """A model with prefixes for queries and chunks and a maximum number of tokens; None: the model's own."""
 
     model: Model
     query_prefix: str | None = None
@@ -144,26 +144,26 @@ class Dense:
     max_length: int | None = None
 
     def prefix(self, kind: TextKind) -> str:
-        """What is written before queries or documents."""
+        """The prefix of queries or documents."""
         prefix = self.query_prefix if kind == "query" else self.document_prefix
         return self.model.prompt(kind) if prefix is None else prefix
 
     def maker(self, kind: TextKind) -> str:
-        """What tells these vectors from all others of the same texts."""
+        """A text that identifies these vectors among all vectors of the same texts."""
         return self.model.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
 
     def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
-        """What the model makes of queries or documents."""
+        """The model's vectors of queries or documents."""
         return encoder_of(self.model, max_length=self.max_length).vectors(texts, self.prefix(kind), CUT[kind])
 
     def vectors(self, kind: TextKind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], KeyedVectors]:
-        """The keys of texts, and the vectors of all: what the lake has none of is embedded."""
+        """The keys and the vectors of texts; vectors missing from the lake are computed and stored."""
         keys = [key_of(text) for text in texts]
         by_key = dict(zip(keys, texts, strict=True))
         return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
 
     def configured(self, text: str, retriever: str) -> "Dense":
-        """The same with arguments."""
+        """A copy with settings parsed from arguments."""
         given = settings_in(retriever, text, ARGUMENTS)
         dtype, pooling = (given.pop(name, getattr(self.model, name)) for name in ("dtype", "pooling"))
         length = int(given.pop("max_length", 0)) or self.max_length
@@ -171,16 +171,16 @@ class Dense:
 
 
 def embedded(dense: Dense, pool: Pool) -> Index:
-    """The vectors of a pool's chunks."""
+    """An index over the vectors of a pool's chunks."""
     store = pool.vectors
     assert store is not None, "a pool of a lake"
     return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
 
 
 def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackSteps) -> dict[str, str]:
-    """Embed all chunks and queries that have no vector yet; how many were longer than the model takes.
+    """Embed all chunks and queries that have no vector yet; return how many were cut as too long for the model.
 
-    Different texts are counted: one that is there twice is embedded once.
+    Distinct texts are counted: a repeated one is embedded once.
     """
     keys: dict[TextKind, set[str]] = {"document": set(), "query": set()}
     for part in run_texts():

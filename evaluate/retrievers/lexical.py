@@ -1,4 +1,4 @@
-"""RepoBench's lexical retrievers: one-gram Jaccard, and edit similarity, over two kinds of tokens."""
+"""RepoBench's lexical retrievers: Jaccard of token sets and edit similarity, each over two kinds of tokens."""
 
 import os
 from collections import defaultdict
@@ -28,7 +28,7 @@ _FOLDER_VARIABLE = "GOLDSPAN_CODEGEN_TOKENIZER"
 
 
 def _missing() -> str:
-    """What has to be installed or given before the tokenizer can be loaded, or an empty string."""
+    """What has to be installed or given before the tokenizer can be loaded, or an empty text."""
     given = f"{_FOLDER_VARIABLE}=FOLDER, a folder with the {_FILE} of {_MODEL}"
     if find_spec("tokenizers") is None:
         return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
@@ -41,13 +41,13 @@ def _tokenizer_file() -> Path | None:
 
 
 def _parameters() -> Mapping[str, object]:
-    """What the pages say of the tokens, and which file they come from: with another one, a run is another."""
+    """The tokens and the tokenizer, as shown on pages, with the hash of its file: another file means another run."""
     file = _tokenizer_file() if find_spec("tokenizers") is not None else None
     return {"tokens": "codegen", "tokenizer": _MODEL, "tokenizer_sha256": sha256_of_file(file) if file else ""}
 
 
 def codegen_tokens(text: str) -> list[str]:
-    """The tokens of a text, none added at its ends."""
+    """The tokens of a text, without special tokens."""
     return list(_tokenizer().encode(text, add_special_tokens=False).tokens)
 
 
@@ -58,19 +58,19 @@ def _tokenizer() -> "tokenizers.Tokenizer":
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(_tokenizer_file()))
-    # A file may ask for the limits of a model that reads the tokens; here they are only compared.
+    # The file may set limits for a model that reads the tokens; here they are only compared.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
-    """The pool's chunks as sets of tokens."""
+    """An index over the chunks' token sets."""
     chunks = pool.counted(tokens)
     n_of_chunks = pool.spread(chunks.n_different)
 
     def share(both: Floats, queries: Counted) -> Floats:
-        """Tokens in both over tokens in either; 0 where neither has any."""
+        """Shared tokens divided by tokens in either; 0 if neither has any."""
         either = queries.n_different[:, None] + n_of_chunks - both
         return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
@@ -78,10 +78,10 @@ def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
 
 
 def edit_similarity(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> Floats:
-    """The ratio of every query and chunk; of pools side by side that of every chunk and the query of its own.
+    """The ratio of every query and chunk; with pools side by side, of every chunk and its own pool's query.
 
-    It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens that are
-    frequent in a long text for junk, as is its default.
+    The ratio is `difflib.SequenceMatcher(None, query, text).ratio()`. The order of the two matters, and, by difflib's
+    default, frequent tokens of a long text are ignored as junk.
     """
     tokens_of = [tokens(query) for query in queries.text]
     queries_of = [[query] for query in pool.owner.tolist()] if pool.side_by_side else [range(len(queries))] * len(pool)
@@ -91,7 +91,7 @@ def edit_similarity(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_t
     ratios = np.zeros((1 if pool.side_by_side else len(queries), len(pool)))
     matcher = SequenceMatcher[str](None)
     for text, chunks in chunks_of.items():
-        # What the matcher works out of a text is used for all of the text's queries.
+        # The matcher's analysis of a text is reused for all queries to it.
         matcher.set_seq2(tokens(text))
         for chunk in chunks:
             for row, query in enumerate(queries_of[chunk]):

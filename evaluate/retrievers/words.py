@@ -1,4 +1,4 @@
-"""Words and names that a query and a chunk share, the rare ones first: BM25, tf-idf, identifiers, definitions."""
+"""Retrieval by shared words and names, weighted by rarity: BM25, TF-IDF, identifiers, definitions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def lucene_idf(n_documents: int, *_: Integers) -> Floats:
 
 
 def n_holding(chunks: Counted) -> Integers:
-    """How many chunks hold each token."""
+    """The number of chunks that contain each token."""
     return np.bincount(chunks.counts.indices, minlength=chunks.counts.shape[1])
 
 
 def once(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """A token counts once, however often it is said."""
+    """Token counts with every count set to 1."""
     return scipy.sparse.csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
 
 
@@ -40,10 +40,10 @@ def token_index(
     chunks: Counted | None = None,
     score: Callable[[Floats, Counted], Floats] = lambda shared, _: shared,
 ) -> Index:
-    """A score is the sum over the tokens of query and chunk of the weight of each in both, one times the other.
+    """An index whose scores are sparse dot products: over shared tokens, the sum of chunk weight × query weight.
 
-    `weights` are of every stored count of `chunks`, in its own order; `asking` weighs a query's counts of the pool's
-    tokens, (queries, tokens); `score` is what becomes of the sums, given the queries' counts.
+    `weights` has one entry per stored count of `chunks`, in the same order. `asking` turns a query's counts of the
+    pool's tokens, (queries, tokens), into weights. `score` maps the sums and the queries' counts to scores.
     """
     chunks = pool.counted(tokens) if chunks is None else chunks
     counts = chunks.counts
@@ -52,13 +52,13 @@ def token_index(
     def search(queries: Queries) -> Floats:
         words = chunks.of_queries(queries.counted(tokens))
         of_pool = scipy.sparse.csr_array(words.counts[:, : counts.shape[1]])
-        # A chunk's tokens ascend, so every score is added up in the order of their spelling, in whatever company: equal
-        # to the last bit.
+        # A chunk's tokens are sorted, so every score is summed in the order of their spelling, whatever else is in the
+        # pool, and is bit-identical.
         shared = np.asarray((weighed @ asking(of_pool).T.tocsr()).toarray(), dtype=np.float64).T
-        # Of pools side by side each chunk is met by the query of its own alone.
+        # With pools side by side, each chunk is scored for its own pool's query only.
         return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), words)
 
-    # Of the sparse matrix's three arrays.
+    # The three arrays of the sparse matrix.
     return Index(search, int(weighed.data.nbytes + weighed.indices.nbytes + weighed.indptr.nbytes))
 
 
@@ -68,10 +68,10 @@ _PART = re.compile("U+(?!l)|U?l+|n+")
 
 @lru_cache(maxsize=100_000)
 def word_parts(word: str) -> tuple[str, ...]:
-    """A word and, where there are several, the words in it, lower-cased: `HTTPServer2` → httpserver2, http, server, 2.
+    """A word and the words in it, if several, in lower case: `HTTPServer2` → httpserver2, http, server, 2.
 
-    It is cut at underscores, between small and capital letters, before the last of several capitals that a small letter
-    follows, and between letters and digits.
+    It is split at underscores, between lower and upper case, before the last of several capitals that is followed by a
+    lower-case letter, and between letters and digits.
     """
     shape = "".join("U" if c.isupper() else "n" if c.isnumeric() else "_" if c == "_" else "l" for c in word)
     parts = [word[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
@@ -80,32 +80,32 @@ def word_parts(word: str) -> tuple[str, ...]:
 
 
 def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
-    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; where it is negative, 0.25 × the mean idf of all words.
+    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; if negative, 0.25 × the mean idf of all words.
 
-    `n_words` is how many words so many documents hold.
+    `n_words` is the number of words by document frequency.
     """
     holding = np.arange(n_documents + 1)
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
     if not n_words[1:].any():
         return idf
-    # Added up one by one, so that the sum is the same wherever the numbers stand.
+    # Summed one by one, so that the result does not depend on the position of the numbers.
     total = np.cumsum(idf[1:] * n_words[1:])[-1]
     return np.where(idf < 0, EPSILON * total / n_words[1:].sum(), idf)
 
 
 Idf = Callable[[int, Integers], Floats]
-"""`idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold."""
+"""`idf(n_documents, n_words)` → the idf of a word by its document frequency 0, 1, …"""
 
 
 def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_gain: bool = False) -> Index:
-    """The pool's chunks as words, weighed by the numbers of their own pool.
+    """A BM25 index with the statistics of the pool itself.
 
-    A word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)); the gain is k1 + 1, or 1,
-    which orders chunks alike.
+    A word's weight in a chunk is idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)). The gain is k1 + 1 or
+    1, which does not affect the order.
     """
     words_of_chunks = pool.counted(tokens)
     tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
-    # A pool of no word at all has no token that would need its mean.
+    # The mean of a pool without words is never used.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
     slope = k1 * (1 - b + b * length / mean[owner])
     rarity = [
@@ -187,9 +187,9 @@ BM25_CODE = _variant(
 
 
 def tfidf(pool: Pool) -> Index:
-    """The pool's chunks as vectors of length one, of (1 + ln tf) × idf."""
+    """An index over the chunks' unit vectors of (1 + ln tf) × idf."""
     chunks = pool.counted(WORDS)
-    # As if one more chunk held every word.
+    # Smoothed as if one more chunk contained every word.
     idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
     def vectors(counts: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
@@ -224,7 +224,7 @@ _KEYWORDS = frozenset((
     "typedef", "typeof", "undefined", "union", "unsigned", "use", "using", "var", "virtual", "void", "volatile",
     "while", "with", "yield", "True", "False", "true", "false",
 ))  # fmt: skip
-"""Words of the languages themselves, and literals that are words: one list for all, as a pool may hold several."""
+"""Keywords and literal words of all languages in one list, as a pool may contain several languages."""
 
 _NAME = re.compile(r"[^\W\d]")
 
@@ -237,16 +237,16 @@ _IDENTIFIER_WORDS = Refined(CASED_WORDS, _names)
 
 
 def shared_names(pool: Pool) -> Index:
-    """The pool's chunks as sets of identifiers, each as rare as ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    """An index over the chunks' sets of identifiers, each weighted by ln(1 + (N - df + 0.5) / (df + 0.5))."""
     names = pool.counted(_IDENTIFIER_WORDS)
     rarity = lucene_idf(len(pool))[n_holding(names)]
     return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
 
 def by_definitions(pool: Pool) -> Index:
-    """The names that the pool's chunks define, each as rare as ln(1 + all definitions / those of the name).
+    """An index over the names that chunks define, weighted by ln(1 + all definitions / those of the name).
 
-    A chunk that defines no mentioned name is left out.
+    Chunks that define none of the query's names are not returned.
     """
     names = pool.counted(defined_names)
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
@@ -279,6 +279,6 @@ SYMBOLS = Retriever(
     parameters={"rules": "docs"},
     needs="definitions",
     runs="asked",
-    # Elsewhere no definitions are stored: candidates are snippets of no file.
+    # Other tasks have no stored definitions: their candidates are snippets, not files.
     tasks=("repoeval/prompt", "contextbench/issue"),
 )

@@ -1,1 +1,1 @@
-"""What queries and files say: tokens, the forms of a query, import statements."""
+"""Processing of the texts of queries and files: tokens and query forms."""

@@ -1,6 +1,6 @@
-"""Texts cut into pieces, of which every other token is made: fast for text of ASCII, by Python for all other.
+"""Texts cut into pieces, from which all other tokens are made: fast for ASCII text, in Python for all other text.
 
-Of other text Python decides what a letter is: the tables of another library may be of another version of Unicode.
+For non-ASCII text Python decides what a letter is, as another library may follow another version of Unicode.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import scipy
 from lake.exact import Integers
 from lake.text import pieces
 
-# White space is also U+001C to U+001F, as in Python.
+# As in Python, white space includes U+001C to U+001F.
 _ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
 
 
 class Pieces(NamedTuple):
-    """The pieces of some texts, whose lines lie end to end.
+    """The pieces of some texts, line by line, with the lines of all texts end to end.
 
     Attributes:
-        vocabulary: Every piece once, sorted.
-        of_lines: (lines, pieces): ones, where a line has a piece several times as many.
-        first_line: Where the lines of each text begin, and how many all have at the end.
+        vocabulary: All distinct pieces, sorted.
+        of_lines: (lines, pieces): ones; a piece that a line has several times has several entries.
+        first_line: The first line of each text, and at the end the number of all lines.
     """
 
     vocabulary: pl.Series
@@ -35,7 +35,7 @@ class Pieces(NamedTuple):
     first_line: Integers
 
     def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
-        """How often ranges of the lines have each piece: (ranges, pieces), columns ascending within a row."""
+        """The counts of each piece in ranges of lines: (ranges, pieces), with sorted columns in each row."""
         ends = np.append(0, np.cumsum(end - start))
         lines = np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)
         ranges = scipy.sparse.csr_array(
@@ -47,13 +47,13 @@ class Pieces(NamedTuple):
 
 
 def cut_lines(texts: pl.Series) -> Pieces:
-    """The pieces of texts, line by line: none reaches over the end of one."""
+    """The pieces of texts, cut line by line: no piece spans a line end."""
     frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
         first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
     )
     frame = frame.with_columns(first=pl.col("first").cum_sum() - pl.col("first"))
     is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
-    # A text with other characters is taken line by line: few of its lines have any.
+    # Non-ASCII texts are split into lines, as few of their lines have non-ASCII characters.
     lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
     lines = lines.with_columns(first=pl.col("first") + pl.int_range(pl.len()).over("first"))
     plain = pl.concat([frame.filter(is_ascii), lines.filter(is_ascii)])
@@ -79,7 +79,7 @@ def cut_lines(texts: pl.Series) -> Pieces:
 
 
 def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
-    """Every piece of some texts once, sorted, and how often each text has it: (texts, pieces), columns ascending."""
+    """All distinct pieces of some texts, sorted, and their counts: (texts, pieces), with sorted columns in each row."""
     is_ascii = texts.str.len_bytes() == texts.str.len_chars()
     easy, cut = texts.filter(is_ascii).str.extract_all(_ASCII_PIECE), list(map(pieces, texts.filter(~is_ascii)))
     length = np.concatenate([easy.list.len().to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
@@ -88,7 +88,7 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
 
 
 def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, scipy.sparse.csr_array]:
-    """Tokens of documents, counted: every one once, sorted, and (documents, tokens), columns ascending."""
+    """All distinct tokens of documents, sorted, and their counts: (documents, tokens), with sorted columns per row."""
     vocabulary, column = _numbered(token)
     cells = (row.astype(np.int32), column)
     counts = scipy.sparse.coo_array((np.ones(len(column)), cells), shape=(n_rows, len(vocabulary))).tocsr()
@@ -96,14 +96,14 @@ def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Serie
 
 
 def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
-    """Lists of tokens as one column, one behind the other."""
+    """Lists of tokens concatenated to one column."""
     return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
 
 
 def _numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
-    """Every piece once, sorted, and the number of each among them."""
+    """All distinct pieces, sorted, and for each piece its number among them."""
     code = piece.cast(pl.Categorical).to_physical().to_numpy()
-    # Where each piece stands somewhere, -1 where it does not.
+    # Some position of each piece; -1 for codes not used here.
     position = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
     position[code] = np.arange(len(code))
     known = np.flatnonzero(position >= 0)

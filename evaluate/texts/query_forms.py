@@ -1,4 +1,4 @@
-"""Query forms: what of a query's text a retriever sees. A system takes one behind `~`: `syntax-1500+tfidf~title`."""
+"""Query forms: the part of a query that a retriever sees. A system names one after `~`: `syntax-1500+tfidf~title`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ _BACKTICKS = r"`(?s:\\.|[^`\\])*`"
 
 
 def _lexer(strings: str, comments: str) -> re.Pattern[str]:
-    """What finds comments, and whole strings, so that what looks like a comment in one of them is none."""
+    """A pattern that matches comments, and whole strings, so that text inside a string is not taken for a comment."""
     return re.compile(rf"(?:{strings})|[ \t]*(?P<comment>{comments})")
 
 
@@ -42,8 +42,8 @@ class QueryForm:
     """A part of a query's text, or another text made from it.
 
     Attributes:
-        rewrite: `rewrite(text, language)` → what the retriever is given; of a text that holds nothing of the kind that
-            is left, an empty one.
+        rewrite: `rewrite(text, language)` → the text for the retriever; empty if the text contains nothing of the part
+            that is kept.
     """
 
     name: str
@@ -52,7 +52,7 @@ class QueryForm:
 
 
 def last_lines(text: str, _: str) -> str:
-    """The last three lines with their ends; a newline at the end of the text begins no line."""
+    """The last three lines with their line ends; a newline at the end of the text starts no line."""
     return "".join(split_lines(text)[-3:])
 
 
@@ -62,7 +62,7 @@ def first_line(text: str, _: str) -> str:
 
 
 def without_comments(text: str, language: str) -> str:
-    """The text without its comments; in a language whose comments are not known as it is. Docstrings are strings."""
+    """The text without comments; unchanged if the language's comments are not known. Docstrings are no comments."""
     lexer = _COMMENTS.get(language)
     return text if lexer is None else lexer.sub(lambda match: "" if match["comment"] else match[0], text)
 
@@ -76,11 +76,11 @@ QUERY_FORMS: Mapping[str, QueryForm] = {
         QueryForm("title", "The first line of the query that is not blank: an issue's title.", first_line),
     )
 }
-"""Every query form by its name."""
+"""Every query form by name."""
 
 
 def rewritten(queries: pl.DataFrame, form: str) -> pl.DataFrame:
-    """Queries (`text`, `language` and any other columns) as a form of that name leaves them; empty for as they are."""
+    """Queries (`text`, `language`, any other columns) with their text in the form called `form`; unchanged if empty."""
     if not form:
         return queries
     rewrite = QUERY_FORMS[form].rewrite

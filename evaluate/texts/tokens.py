@@ -1,7 +1,7 @@
-"""Texts as counts of tokens, each text cut into tokens once.
+"""Texts as token counts, with each text tokenized once.
 
-Where every item searches a handful of candidates of its own, an index per pool costs far more than what it saves. There
-some pools lie side by side as one, in which a token of another pool is another token.
+If every item has a small pool of candidates of its own, one index per pool costs far more than it saves. Then several
+pools are scored side by side as one, with separate token columns for each pool.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Tokenizer = Callable[[str], Sequence[str]]
 
 
 class Vocabulary:
-    """Tokens in the order of their spelling, each once."""
+    """Distinct tokens, sorted."""
 
     def __init__(self, tokens: pl.Series) -> None:
         self.tokens = tokens
@@ -34,7 +34,7 @@ class Vocabulary:
         return len(self.tokens)
 
     def places_of(self, other: Vocabulary) -> Integers:
-        """Where each token of another vocabulary stands in this one; -1 where it does not. The last are remembered."""
+        """The position of each token of another vocabulary in this one, -1 if absent. The last result is cached."""
         if self._placed is None or self._placed[0] is not other:
             row = self.tokens.search_sorted(other.tokens).to_numpy().astype(np.int64)
             is_here = row < len(self)
@@ -45,14 +45,14 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Counted:
-    """How often each text says each token.
+    """The token counts of some texts.
 
     Attributes:
-        tokens: What the columns are of; all of it without `column`.
-        counts: (texts, tokens), columns ascending within a row; of several pools (texts, pools × tokens), each text
-            having the columns of its own pool alone.
-        column: Which of the tokens there is a column for, ascending.
-        n_pools: Of how many pools the texts are, where these lie side by side.
+        tokens: The vocabulary; without `column`, each of its tokens has a column.
+        counts: (texts, tokens), with sorted columns in each row; for several pools (texts, pools × tokens), where a
+            text uses only the columns of its own pool.
+        column: The positions in `tokens` of those that have a column, ascending.
+        n_pools: The number of pools that the texts come from, if pools are side by side.
     """
 
     tokens: Vocabulary
@@ -68,21 +68,21 @@ class Counted:
 
     @property
     def n_columns(self) -> int:
-        """How many tokens have a column, of several pools one in each."""
+        """The number of tokens with a column; with several pools, the number of columns of each pool."""
         return len(self.tokens) if self.column is None else len(self.column)
 
     @property
     def n_tokens(self) -> Floats:
-        """How many tokens each text has."""
+        """The number of tokens of each text."""
         return np.asarray(self.counts.sum(axis=1), np.float64)
 
     @property
     def n_different(self) -> Floats:
-        """How many different tokens each text has."""
+        """The number of distinct tokens of each text."""
         return np.diff(self.counts.indptr).astype(np.float64)
 
     def rows(self, rows: Integers) -> Counted:
-        """Some of the texts, and the tokens that they have."""
+        """The counts of some of the texts, restricted to the tokens that they contain."""
         counts = self.counts[rows]
         is_said = np.zeros(self.n_columns, np.bool_)
         is_said[counts.indices] = True
@@ -94,15 +94,15 @@ class Counted:
         return Counted(self.tokens, moved, kept if self.column is None else self.column[kept])
 
     def beside(self, pool: Integers, n_pools: int) -> Counted:
-        """The same of texts of several pools, given the pool of each."""
+        """The same counts with separate columns per pool, given the pool of each text."""
         return replace(self, counts=_shifted(self.counts, pool, n_pools, self.n_columns), n_pools=n_pools, _asked=[])
 
     def of_queries(self, queries: Counted) -> Counted:
-        """Counts of queries over the same columns, one query for each of several pools; shared, so not to be changed.
+        """Counts of queries over the same columns; with several pools, one query per pool. Shared, so do not modify it.
 
-        Tokens that no text has take columns behind them.
+        Tokens that no text contains get additional columns at the end.
         """
-        # Retrievers come one after another with the same queries: the last are enough.
+        # Retrievers use the same queries one after the other, so caching the last ones is enough.
         if not self._asked or self._asked[0][0] is not queries:
             column, n_columns = self.tokens.places_of(queries.tokens), self.n_columns
             if queries.column is not None:
@@ -122,9 +122,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Refined:
-    """A tokenizer whose tokens are made of another's, each by itself: texts that the other has cut are not read again.
+    """A tokenizer that maps each token of another tokenizer to any number of tokens by `rule`.
 
-    By the rule a token becomes any number of tokens, also none.
+    Texts that the other tokenizer has cut already are not read again.
     """
 
     tokens: Tokenizer
@@ -135,7 +135,7 @@ class Refined:
         return [made for token in self.tokens(text) for made in self.rule(token)]
 
     def of(self, texts: Counted) -> Counted:
-        """The same of texts as the other tokenizer counts them."""
+        """The counts of texts, given their counts by the other tokenizer."""
         made = by_spelling(map(self.rule, texts.vocabulary))
         counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
@@ -146,19 +146,19 @@ WORDS = Refined(pieces, words)
 """Runs of letters, digits and underscores, lower-cased."""
 
 CASED_WORDS = Refined(pieces, re.compile(r"\w+").findall)
-"""The same, case kept."""
+"""Runs of letters, digits and underscores, with their case."""
 
 REGEX_TOKENS = Refined(pieces, regex_tokens)
-"""Identifiers, numbers and single marks, case kept."""
+"""Identifiers, numbers and single punctuation marks, with their case."""
 
 
 def defined_names(_: str) -> Sequence[str]:
-    """The names whose definitions begin in a text, counted like tokens; of chunks of the lake alone they are known."""
+    """A tokenizer of the names whose definitions begin in a text; implemented only for chunks of the lake."""
     raise NotImplementedError
 
 
 class Texts(Sequence[str]):
-    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once."""
+    """Texts shared by several retrievers and tasks: each tokenizer runs on them once."""
 
     def __init__(self, text: Sequence[str] = ()) -> None:
         self._text = text
@@ -171,7 +171,7 @@ class Texts(Sequence[str]):
 
     @property
     def own_text(self) -> Sequence[str]:
-        """What is measured, where other texts are ranked."""
+        """The chunks' own texts, which differ from `text` if a chunker supplies other texts to rank by."""
         return self.text
 
     def __len__(self) -> int:
@@ -187,13 +187,13 @@ class Texts(Sequence[str]):
         return self.text[row]
 
     def counted(self, tokens: Tokenizer) -> Counted:
-        """The texts as counts of tokens, which whoever asks shares: they are not to be changed."""
+        """The token counts of the texts; shared between callers, so do not modify them."""
         if tokens not in self._counted:
             self._counted[tokens] = self._count(tokens)
         return self._counted[tokens]
 
     def part(self, rows: Integers) -> Texts:
-        """Some of them, by themselves."""
+        """Some of the texts, as an independent object."""
         return Texts([self.text[row] for row in rows])
 
     def rows(self, rows: Integers, pool: Integers | None = None) -> Texts:
@@ -207,12 +207,12 @@ class Texts(Sequence[str]):
 
 
 def as_texts(texts: Sequence[str]) -> Texts:
-    """Texts that keep what they were cut into."""
+    """Texts that cache their token counts."""
     return texts if isinstance(texts, Texts) else Texts(texts)
 
 
 class _Rows(Texts):
-    """Rows of other texts."""
+    """Some rows of other texts."""
 
     def __init__(self, texts: Texts, rows: Integers, pool: Integers | None) -> None:
         super().__init__()
@@ -231,7 +231,7 @@ class _Rows(Texts):
 
 
 def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tokens: int) -> scipy.sparse.csr_array:
-    """Counts of rows of several pools, each in the columns of its own; columns behind the tokens stay behind all."""
+    """Counts with the columns of each row moved to its own pool's block; additional columns stay at the end."""
     pool = np.repeat(pool, np.diff(counts.indptr))
     block = np.where(counts.indices < n_tokens, pool, n_pools - 1)
     shape = (counts.shape[0], counts.shape[1] + (n_pools - 1) * n_tokens)
@@ -240,12 +240,12 @@ def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tok
 
 @lru_cache(maxsize=4)
 def query_texts(queries: tuple[str, ...]) -> Texts:
-    """The queries of a part of the items: each is cut once for all chunkers and retrievers that it is put to."""
+    """The queries of a part of the items, cached so that all chunkers and retrievers share their token counts."""
     return Texts(queries)
 
 
 def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:
-    """Texts cut into tokens and counted."""
+    """The token counts of texts."""
     if tokens is not pieces:
         return by_spelling(map(tokens, texts))
     vocabulary, counts = count_pieces(pl.Series(texts, dtype=pl.String))
@@ -253,9 +253,9 @@ def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
-    """Documents given as tokens, counted; columns are in the order of the tokens' spelling.
+    """The counts of documents given as lists of tokens; columns are sorted by token.
 
-    So the order in which a document's tokens are added up depends on no other document.
+    So the order in which a document's tokens are summed does not depend on other documents.
     """
     cut = list(documents)
     row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))

@@ -1,4 +1,4 @@
-"""Tasks and protocols: the sealed rules that score a task's runs, and the cut-offs of lists."""
+"""Tasks, the protocols (fixed scoring rules) for their runs, and the cut-offs of rankings."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -6,26 +6,26 @@ from typing import Literal
 from lake.averages import Aggregate
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)
-"""The ranks at which it is noted whether a list was cut between equal scores: those that measures are taken at."""
+"""The cut-offs of metrics; a run records at which of them equal scores were cut apart."""
 BUDGETS = (2_000, 8_000, 32_000)
-"""Non-whitespace characters of newly returned lines: a short, a usual and a generous context."""
+"""Budgets in non-whitespace characters of newly returned lines: a short, a usual and a generous context."""
 DEPTHS = (5, 10, 20)
-"""After how many results a ranking is looked at; an agent has no such cut-offs."""
+"""The numbers of results after which a ranking is scored as a context; agents have no such cut-offs."""
 MAX_VALUES = 24
-"""So many values of a slice are on a board, those of most items; the others are in table `aggregates` alone."""
+"""The number of values of a slice on a board, those with the most items; the others are only in table `aggregates`."""
 GRANULARITIES = ("file", "symbol", "span", "line")
-"""The units that contexts are compared in; a span is bytes."""
+"""The units in which contexts are compared; a span is a range of bytes."""
 WHOLE = (0,)
 
 
 def at(ks: tuple[int, ...], *metrics: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Some metrics, each at the same cut-offs."""
+    """Several metrics at the same cut-offs, as for `Protocol.metrics`."""
     return tuple((metric, ks) for metric in metrics)
 
 
 @dataclass(frozen=True)
 class Primary:
-    """The number a protocol ranks systems by."""
+    """The score by which a protocol ranks systems."""
 
     metric: str
     k: int
@@ -38,20 +38,20 @@ class ContextRules:
     """Rules by which a gathered context is compared with the gold; the defaults are our own.
 
     Attributes:
-        symbols: The set of rules in table `symbols` that says what a definition is.
-        symbol_identity: Two definitions are one symbol by file and qualified name, or only as the same node.
-        named_symbols: Names that a run gave are symbols beside those its spans overlap, or in their place.
-        overlap: A definition is overlapped where it shares a byte, or also where it ends right before a span.
-        ranges: Lines are cut to the file (`clamped`), or as the published code has them (`published`): as given unless
-            one is 0 or less, a reversed range counting negative; a line after the last newline is one byte.
-        unresolved_files: A predicted file that is not in the repository counts among the predicted, or not at all.
-        files_of_spans: The file of a span or of a named symbol is among the predicted files, and a view of a whole file
-            is a span over it. Otherwise only what was named as a file is, as a ranking names those of its results.
-        empty_gold: With no gold at a granularity there is no value, or all of it is covered.
-        failed: An item whose final context names nothing of the repository scores 0, or is left out as an error.
-        no_steps: A run without steps covers nothing on its way, or its final context is its one step.
-        edits: Edited lines are held against those the gold patch edits, or against the gold context's ranges; an item
-            without a patch then answers with the gold patch's own lines.
+        symbols: The set of rules in table `symbols` that defines what a definition is.
+        symbol_identity: Definitions are equal if file and qualified name agree, or only if the node is the same.
+        named_symbols: Symbols named by a run are added to those that its spans overlap, or replace them.
+        overlap: A definition overlaps a span if it shares a byte with it, or also if it ends right before it.
+        ranges: Lines are cut to the file (`clamped`), or kept (`published`, as in the published code) unless a bound is
+            0 or less, with reversed ranges counted negative and a line after the last newline as 1 byte.
+        unresolved_files: A predicted file that is not in the repository counts as predicted, or not at all.
+        files_of_spans: The file of a span or of a named symbol is a predicted file, and a view of a whole file is a
+            span over it. Otherwise only files named as such are; a ranking names those of its results.
+        empty_gold: Without gold at a granularity there is no value, or coverage is complete.
+        failed: An item whose final context names nothing in the repository scores 0, or is left out as an error.
+        no_steps: A run without steps covers nothing on its way, or its final context counts as its only step.
+        edits: Edited lines are compared with those edited by the gold patch, or with the ranges of the gold context;
+            then an item without a patch is scored with the gold patch's own lines.
     """
 
     symbols: str = "docs"
@@ -89,24 +89,24 @@ OFFICIAL_CONTEXTS = ContextRules(
 TieRule = Literal["hash", "pool"]
 
 AnswerKind = Literal["ranking", "completion", "trajectory"]
-"""The content of an imported file: per item a list of documents, a model's text, or an agent's steps."""
+"""The content of an imported file per item: a ranked list of documents, a model's text, or an agent's steps."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A benchmark, a query rule, a pool rule and a tie rule; a run belongs to one.
+    """A benchmark with a query rule, a pool rule and a tie rule; every run belongs to one task.
 
     Attributes:
-        query: The name of a query rule, by which the benchmark's reader writes `queries`.
-        tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
-        depth: How many results a built-in run keeps per item; None for all.
-        pool_prefix: Pools of its own in place of the items'; items without one are not asked.
-        pool_by: Such a pool is a repository's (`<prefix>/<repo>`), or a hole's (`…/<target path>:<target line>`).
-        subsets: Where it has pools of its own, the subsets it asks.
-        ranks_blank: What is white space alone is ranked, and scores 0; else it is in no pool, and items with such gold
-            are not asked.
-        runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
-        like: Of own data, the declared task whose rules it has.
+        query: The name of the query rule, by which the benchmark's reader writes `queries`.
+        tie: The order of equal scores: by a seeded hash of item and chunk, or the pool's own order.
+        depth: The number of results that a built-in run keeps per item; None for all.
+        pool_prefix: The prefix of pools that replace the items' own; items without such a pool are not asked.
+        pool_by: Such a pool belongs to a repository (`<prefix>/<repo>`) or a hole (`…/<target path>:<target line>`).
+        subsets: The subsets that a task with pools of its own asks.
+        ranks_blank: Chunks of only white space are ranked, with score 0; otherwise they are in no pool, and items with
+            such gold are not asked.
+        runs: Whether it always runs, or only if named in `--tasks` and afterwards as long as the lake has runs of it.
+        like: For own data, the declared task whose rules it uses.
     """
 
     name: str
@@ -133,16 +133,16 @@ class Task:
 
     @property
     def rules(self) -> str:
-        """The declared task whose rules these are, as retrievers and protocols name it."""
+        """The name of the declared task whose rules apply; retrievers and protocols refer to it."""
         return self.like or self.name
 
     @property
     def kind(self) -> str:
-        """The declared benchmark by whose rules the items are asked."""
+        """The declared benchmark whose rules apply."""
         return self.rules.partition("/")[0]
 
     def under(self, benchmark: str) -> "Task":
-        """The task under the name of an own benchmark, with pools of its own where it has such."""
+        """A copy of the task for an own benchmark, with renamed pools if it has pools of its own."""
         names = (f"{benchmark}/{name.partition('/')[2]}" if name else "" for name in (self.name, self.pool_prefix))
         name, pool_prefix = names
         return replace(self, name=name, pool_prefix=pool_prefix, benchmark=benchmark, like=self.name)
@@ -150,18 +150,18 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """Rules by which a task's runs are scored. Nothing on a command line changes one; a new rule is a new name.
+    """Rules by which a task's runs are scored. No command-line option changes them; a new rule needs a new name.
 
     Args:
         name: `<benchmark>@<rules>-v<version>`.
-        relevance: When a result is relevant; by its name, as the stage that scores declares it.
-        headline: The slice shown first, as (slice, value); None for the whole.
-        threshold: From which similarity on a result is relevant, for relevance rules of similarity.
-        applies: Cut-offs that only some items have a value at, as (metric, k, column of items, its value).
-        full_lists: A list that is shorter than k, although its pool is not, scores 0 at k.
-        parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
-        context: How gathered contexts are read, where the protocol scores those: every run of its tasks, rankings too.
-        like: Of own data, the declared protocol whose rules it has.
+        relevance: The name of the rule of relevance of a result, as declared by the stage that scores.
+        headline: The slice shown first, as (slice, value); None for all items.
+        threshold: The least similarity of a relevant result, for relevance rules based on similarity.
+        applies: Cut-offs at which only some items have a value, as (metric, k, column of items, its value).
+        full_lists: A list shorter than k scores 0 at k if its pool has k or more.
+        parity_only: Scored only to be compared with published numbers, and never shown on a leaderboard.
+        context: How gathered contexts are read, for protocols that score every run as a context, rankings included.
+        like: For own data, the declared protocol whose rules it uses.
     """
 
     name: str
@@ -190,16 +190,16 @@ class Protocol:
 
     @property
     def rules(self) -> "Protocol":
-        """The declared protocol whose rules these are, and whose seal they have."""
+        """The declared protocol whose rules and seal apply."""
         return self.like or self
 
     @property
     def over_items(self) -> bool:
-        """Whether intervals and tests always go over items: own data stands for no other repositories."""
+        """Whether intervals and tests always generalise over items: own data does not represent other repositories."""
         return self.like is not None
 
     def under(self, benchmark: str) -> "Protocol":
-        """The protocol under the name of an own benchmark."""
+        """A copy of the protocol for an own benchmark."""
         return replace(
             self,
             name=f"{benchmark}@{self.name.partition('@')[2]}",

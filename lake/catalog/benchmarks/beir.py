@@ -1,4 +1,4 @@
-"""Benchmarks in BEIR's layout, each declared whole; `beir`, which `--config` or a folder fills, among them."""
+"""Benchmarks in BEIR's layout; `beir` itself is filled from `--config` or a folder."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at
 class Collection:
     """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
 
-    The first of the `splits` is read when none is asked for; `markers` are files or folders one of which its folder
-    holds, without which that is called like the benchmark; `place` is where it stands on a page.
+    By default the first of `splits` is read. `markers` are files or folders of which the data folder must contain one;
+    without them, the folder must be named like the benchmark. `place` is its position on a page.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Collection:
     place: int = 100
 
     def search(self) -> Task:
-        """Every query against all documents, ranked whole."""
+        """The task: every query against all documents, ranked whole."""
         return Task(
             name=f"{self.name}/search",
             benchmark=self.name,
@@ -43,7 +43,7 @@ class Collection:
         )
 
     def graded(self) -> Protocol:
-        """The measures that BEIR takes, as trec_eval computes them: a document's gain is its grade."""
+        """The protocol: BEIR's measures as trec_eval computes them, with a document's grade as its gain."""
         return Protocol(
             name=f"{self.name}@graded-v1",
             title=self.display_name,

@@ -1,4 +1,4 @@
-"""ContextBench's task and protocols: gold is what of a repository an issue needs; an answer is what was gathered."""
+"""ContextBench's task and protocols. Gold: the code that an issue needs. Answer: the context that was gathered."""
 
 from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS_CONTEXTS, OFFICIAL_CONTEXTS, WHOLE, Primary, Protocol, Task, at
 
@@ -16,7 +16,7 @@ CONTEXTBENCH_ISSUE = Task(
 
 _SETS = ("file", "symbol", "span")
 _PATHS = tuple(f"{of}_{metric}" for of in (*_SETS, "line") for metric in ("auc", "redundancy"))
-"""Metrics of an agent's steps on the way to its final context."""
+"""Metrics of an agent's steps before its final context."""
 
 CONTEXTS = Protocol(
     name="contextbench@docs-v1",

@@ -1,4 +1,4 @@
-"""RepoBench-R's tasks and protocols: gold is a candidate; what is relevant is that candidate, or what is like it."""
+"""RepoBench-R's tasks and protocols: gold is a candidate snippet; relevant is that candidate, or a similar chunk."""
 
 from dataclasses import replace
 
@@ -60,7 +60,7 @@ REPOBENCH_CHUNKING = Protocol(
     title="RepoBench-R, re-chunked, by shared tokens",
     meaning="Does retrieval over re-cut snippets bring back one that is nearly the gold snippet? A chunk is relevant "
     "when it shares at least seven tenths of the tokens in either.",
-    # The second is a task no longer, but the protocol's seal is over its name.
+    # The second task no longer exists, but its name is part of the protocol's seal.
     tasks=("repobench-r/chunks", "repobench-r/repository"),
     gold="candidate",
     relevance="jaccard",

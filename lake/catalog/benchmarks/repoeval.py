@@ -1,4 +1,4 @@
-"""RepoEval's tasks, and its protocols: gold is a range of lines, a chunk is relevant when it shares a line with it."""
+"""RepoEval's tasks and protocols: gold is a range of lines; a chunk that shares a line with it is relevant."""
 
 from dataclasses import replace
 
@@ -171,7 +171,7 @@ CODE_CHUNK = Protocol(
 
 
 def _constructed(pool: str, rules: str, among: str, added: str, source: str, place: int = 4) -> tuple[Task, Protocol]:
-    """A task whose pools hold files of other repositories as well (`added`), and the protocol of the same."""
+    """A task whose pools also hold files of other repositories (`added`), and its protocol."""
     task = replace(
         REPOEVAL_PROMPT,
         name=f"repoeval/prompt-{pool}",
