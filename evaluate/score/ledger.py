@@ -1,4 +1,4 @@
-"""What happened to the gold of each item of a run: each gold line, or the one gold candidate, is in one of seven classes.
+"""What happened to the gold of each item in a run: each gold line or the gold candidate is in one of seven classes.
 
 Every gold line that counts under the protocol is in the first class that applies:
 
