@@ -1,8 +1,8 @@
-"""What rankings in a random order are worth on the mean: in closed form where there is one, else of seeded orders.
+"""Expected scores of rankings in random order: in closed form where there is one, else the mean of seeded orders.
 
-A place of the gold that m of a pool's n chunks hold is missed by the first k of a random order where none of the m is
-among them: with chance C(n - m, k) / C(n, k). The mean of a sum is the sum of the means, so it does not matter that the
-places of a file or a definition come together, nor whether chunks overlap.
+With probability C(n - m, k) / C(n, k), the first k chunks of a random order miss a place of the gold that m of a pool's
+n chunks contain. The mean of a sum is the sum of the means, so it does not matter that the places of a file or a
+definition come together, nor whether chunks overlap.
 """
 
 from collections.abc import Sequence
@@ -29,16 +29,16 @@ from lake.pools import POOL, chunks_of, files_of
 from lake.tables import DONE, RANKING, table
 
 _FILES_AT_ONCE = 20_000
-"""About how many files the pools have that are ordered and scored together: what memory must hold."""
+"""The approximate number of files of the pools that are ordered and scored together: limited by memory."""
 
 _SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ["value", "numerator", "denominator"]
 
 
 def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
-    """The mean scores of all orders of each pool that a chunker cut; where only drawing tells, of seeded orders.
+    """The mean scores over all orders of each pool, cut by a chunker; over seeded orders if there is no closed form.
 
-    They are in the columns of table `scores` but for `protocol` and its hash.
+    The columns are those of table `scores` without `protocol` and its hash.
     """
     means = [_nothing(*_SCORE, *_SUMS)]
     for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
@@ -54,9 +54,9 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
 
 
 def has_closed_form(metric: Metric, k: int) -> bool:
-    """Whether a metric's mean over all orders is worked out: coverage of the first k results, and its mean over steps.
+    """Whether a metric's mean over all orders has a closed form: coverage of the first k results and its mean over k.
 
-    Precision, F1 and redundancy are ratios of two drawn numbers, and what a budget pays for hangs on all before it.
+    Precision, F1 and redundancy are ratios of two random numbers; what a budget pays for depends on all chunks before.
     """
     what = metric.name.rpartition("_")[2]
     return metric.shape == "gathered" and (what == "auc" or (what == "coverage" and k > 0))
@@ -65,8 +65,8 @@ def has_closed_form(metric: Metric, k: int) -> bool:
 def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
     """The means of the metrics with a closed form, for every item with gold: _SCORE, value, numerator.
 
-    Pools are one run: of each item's pool the chunks in files of its gold, ranked 1, 2, 3. Sizes are item_id, n (the
-    pool's chunks), n_first: those that an order may begin with and be an answer.
+    `pools` is one run: for each item, the chunks of its pool in its gold files, ranked 1, 2, 3. `sizes` has item_id, n
+    (the pool's chunks), and n_first (those that can begin an order that counts as an answer).
     """
     sets = GoldSets.of(material, pools, rules_of(protocol))
     rows = context_rows(sets.seen.lazy().sort("case", "rank").with_columns(step="rank"), "case")
@@ -90,7 +90,7 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
                     metric=pl.lit(metric.name),
                     k=pl.lit(k, pl.Int64),
                     value=pl.Series(hit[has_gold] / n_gold[has_gold]),
-                    # Of no gold at all numpy counts whole numbers.
+                    # Without any gold, numpy counts whole numbers.
                     numerator=pl.Series(hit[has_gold], dtype=pl.Float64),
                 )
                 frames.append(values)
@@ -102,7 +102,7 @@ def _nothing(*names: str) -> pl.DataFrame:
 
 
 def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:
-    """The heads of the orders of each pool, each order as a run of its own, which is called by its number."""
+    """The heads of the orders of each pool, each order as a run named by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     heads = draw(pools.lazy(), axis, cut_offs).lazy().with_columns(run_id=pl.col("order").cast(pl.String))
@@ -111,7 +111,7 @@ def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protoco
 
 
 def _as_runs(item_part: ItemPart, ordered: pl.LazyFrame, names: Sequence[str]) -> ContextRuns:
-    """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
+    """Runs made of rankings; `ordered` has run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
     answered = item_part.items.lazy().select(
@@ -124,10 +124,10 @@ def _as_runs(item_part: ItemPart, ordered: pl.LazyFrame, names: Sequence[str]) -
 
 
 def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
-    """Over the orders that were drawn, with what needs no drawing in its place."""
+    """The means over the drawn orders, replaced by exact expectations where there are any."""
     means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
     of_runs = drawn.group_by(_SCORE).agg(means)
-    # Where no order has a value, as where there is no gold, there is none to expect.
+    # If no order has a value (as without gold), there is no expectation.
     values = [
         pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
         for name in ("value", "numerator")
@@ -139,7 +139,7 @@ def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
 def _closed(
     item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
 ) -> pl.DataFrame:
-    """What needs no drawing, from the chunks in files of gold alone."""
+    """The exact expectations, from the chunks in gold files alone."""
     of_items = item_part.items.lazy().select("item_id", "pool_id")
     gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
@@ -161,17 +161,17 @@ def _closed(
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
-    """Whether an order that begins with a chunk is an answer: where failed ones are left out, its first line must fit.
+    """Whether an order that begins with a chunk is an answer: if failed ones are left out, its first line must fit.
 
-    `n_nws` are the non-whitespace characters of each chunk's first line.
+    `n_nws` is the number of non-whitespace characters in each chunk's first line.
     """
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
 
 def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
-    """The chance that none of the special chunks is among the first k of an order, for every k up to N_RANKED_STEPS.
+    """The probability that no special chunk is among the first k of an order, for every k up to N_RANKED_STEPS.
 
-    Of n chunks, and of the special among them, so many may be the first of an order.
+    Only `n_first` of the n chunks, and `special_first` of the special ones, can be the first of an order.
     """
     missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
     chances = []

@@ -1,4 +1,4 @@
-"""Where what was seen lies: as files, lines, bytes and symbols, each on an axis of its item's own."""
+"""The positions of what was seen, as files, lines, bytes and symbols, each on a separate axis per item."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lake.tables import LINES, RANKING
 
 
 class Rows(NamedTuple):
-    """What was seen, row by row, by a walk, or by an item where it is gold; steps are from 1.
+    """What walks saw, or what is gold of items (then `walk` is the item), row by row; steps count from 1.
 
-    What is not `is_lines` names a file alone; `is_whole` is a view from `start` on to the end of the file; `is_file`
-    names its file beside its lines: what names none does, and so does a ranking's result.
+    `is_lines`: the row has a start and an end line. `is_whole`: it reaches from `start` to the end of the file.
+    `is_file`: it names the file itself, as rows without lines and results of rankings do.
     """
 
     walk: Integers
@@ -33,16 +33,16 @@ class Rows(NamedTuple):
     is_file: Mask
 
     def where(self, mask: Mask) -> Rows:
-        """Some of the rows."""
+        """The rows for which `mask` is true."""
         return Rows(**{name: column[mask] for name, column in self._asdict().items()})
 
     def at_once(self) -> Rows:
-        """The same rows, all of one step."""
+        """The same rows, all in step 1."""
         return self._replace(step=np.ones_like(self.walk))
 
 
 def context_rows(frame: pl.LazyFrame, walk: str) -> Rows:
-    """Rows of a frame with file, line_start and line_end, and part, step and rank unless it is gold."""
+    """The rows of a frame with file, line_start and line_end; it also has part, step and rank unless it is gold."""
     is_gold = "part" not in frame.collect_schema()
     has_start, has_end = (pl.col(f"line_{side}").is_not_null() for side in ("start", "end"))
     is_result = pl.lit(value=False) if is_gold else pl.col("part").is_in([RANKING, LINES])
@@ -61,17 +61,17 @@ def context_rows(frame: pl.LazyFrame, walk: str) -> Rows:
 
 
 def concatenated(*several: Rows) -> Rows:
-    """Rows one above the other."""
+    """All rows of several sets, one after the other."""
     return Rows(*(np.concatenate(columns) for columns in zip(*several, strict=True)))
 
 
 @dataclass(frozen=True)
 class NamedFiles:
-    """The files that anything names, by item; row i of every column is file i.
+    """The files that hits or gold name, sorted by item; row i of every column is file i.
 
-    `text` is its content, -1 where the repository has no such file; `is_open`, the last line has no end. `starts` are
-    the bytes at which each content's lines start, and its length, `nws` the non-whitespace characters of each, 0 after
-    the last; `first_start` is where a content's lines begin in both.
+    `text` is the index of its content, -1 if the repository has no such file; `is_open`: the last line has no newline.
+    `starts` has the bytes at which each content's lines start, then its length; `nws` the non-whitespace characters of
+    each line, then 0; `first_start` is the index of a content's first line in both.
     """
 
     item: Integers
@@ -85,7 +85,7 @@ class NamedFiles:
 
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> NamedFiles:
-        """Files, by item, and their contents; `text` is the row of a file's content."""
+        """The files, and their contents; column `text` of `files` is the row of the content in `texts`."""
         ends, nws = pl.concat_list("line_starts", "n_bytes"), pl.concat_list("line_nws", pl.lit(0, pl.Int64))
         columns = files.lazy().select(
             "item",
@@ -104,33 +104,33 @@ class NamedFiles:
 
     @property
     def is_there(self) -> Mask:
-        """Which of them the repository has."""
+        """A mask of the files that the repository has."""
         return self.text >= 0
 
     def line_start(self, file: Integers, line: Integers) -> Integers:
-        """The byte at which a line starts; that of the line after the last is the file's length."""
+        """The byte at which a line starts; for the line after the last, the file's length."""
         return self.starts[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
     def axis(self, length: Integers, n_items: int) -> FileAxis:
-        """An axis on which every file is as long as is said."""
+        """An axis on which each file has a given length."""
         before = np.concatenate(([0], np.cumsum(length + 1)))
         of_item = before[np.searchsorted(self.item, np.arange(n_items + 1))]
         return FileAxis(before[:-1] - of_item[self.item], np.diff(of_item))
 
     def nws_of(self, file: Integers, line: Integers) -> Integers:
-        """The non-whitespace characters of a line of a file that is there; 0 of the line after the last."""
+        """The non-whitespace characters in a line of an existing file; 0 for the line after the last."""
         return self.nws[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
 
 class FileAxis(NamedTuple):
-    """The files of each item end to end, a place apart: where each begins, and how long each item's axis is."""
+    """The files of each item end to end, one place apart: where each file begins, and the length of an item's axis."""
 
     first: Integers
     length: Integers
 
 
 class Extent(NamedTuple):
-    """Half-open ranges within files, and the rows they are from. One that ends before its start counts negative."""
+    """Half-open ranges within files, and the row of each. A range that ends before its start has a negative size."""
 
     row: Integers
     start: Integers
@@ -138,7 +138,7 @@ class Extent(NamedTuple):
 
 
 def file_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold: bool = False) -> Extent:
-    """The files that rows name: each is one place. The gold's are those of its lines, be they there or not."""
+    """The files that rows name, one place each. Gold names the files of its lines, whether or not they exist."""
     names_file = np.full(len(rows.file), fill_value=is_gold or rules.files_of_spans) | rows.is_file
     counted = np.full(len(rows.file), fill_value=is_gold or rules.unresolved_files == "counted")
     row = np.flatnonzero(names_file & (counted | files.is_there[rows.file]))
@@ -146,7 +146,7 @@ def file_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold:
 
 
 def line_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold: bool = False) -> Extent:
-    """The lines that rows name. Gold lines count as they are, also where there is no such file."""
+    """The lines that rows name. Under published ranges gold lines count unchanged, even if there is no such file."""
     if rules.ranges == "published":
         has_lines = rows.is_lines & (is_gold | (files.is_there[rows.file] & (rows.start >= 0) & (rows.end >= 1)))
         row = np.flatnonzero(has_lines)
@@ -155,7 +155,7 @@ def line_extents(rows: Rows, files: NamedFiles, rules: ContextRules, *, is_gold:
 
 
 def lines_within(rows: Rows, files: NamedFiles, row: Integers) -> Extent:
-    """The lines that some of the rows name, as far as their files have them."""
+    """The lines that some of the rows name, clipped to their files."""
     n_lines = files.n_lines[rows.file[row]]
     start = np.clip(rows.start[row], 0, n_lines)
     end = np.where(rows.is_whole[row], n_lines, np.clip(rows.end[row], 0, n_lines))
@@ -169,7 +169,7 @@ def byte_extents(rows: Rows, files: NamedFiles, rules: ContextRules) -> Extent:
         file = rows.file[row]
         return Extent(row, files.line_start(file, start), files.line_start(file, end))
     row = np.flatnonzero(rows.is_lines & files.is_there[rows.file])
-    # A text that ends in a newline, as one without a line, has an empty line at its end: published splitting.
+    # The published code sees an empty last line in a text that ends in a newline or has no line.
     n_lines = files.n_lines[rows.file] + ~files.is_open[rows.file]
     start, end = np.maximum(rows.start, 0), np.minimum(rows.end, n_lines)
     row = row[start[row] < end[row]]
@@ -180,10 +180,10 @@ def byte_extents(rows: Rows, files: NamedFiles, rules: ContextRules) -> Extent:
 
 @dataclass(frozen=True)
 class ContentDefinitions:
-    """The definitions of some contents, by content (`text`) and place; row i of every column is definition i.
+    """The definitions in some contents, sorted by content (`text`) and position; row i of every column is definition i.
 
-    `end` is after the last byte that a span may hold to overlap it, `symbol` which it defines, counted within the
-    content; `names` has text, symbol, name, and `whole`: what a name is compared with first.
+    A span overlaps a definition if it has a byte from `start` to before `end`. `symbol` is the number of the symbol
+    that it defines, within the content; `names` has text, symbol, name, and `whole`: the name to compare first.
     """
 
     text: Integers
@@ -196,7 +196,7 @@ class ContentDefinitions:
 
     @classmethod
     def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> ContentDefinitions:
-        """Definitions as a protocol's rules tell them apart; the number of a content is its row in `texts`."""
+        """Definitions, distinguished by a protocol's rules; the number of a content is its row in `texts`."""
         node = pl.format("{}-{} {}", "byte_start", "byte_end", "kind")
         is_qualified = rules.symbol_identity == "qualified name"
         name = pl.coalesce("qualified_name", node) if is_qualified else node
@@ -228,10 +228,10 @@ class ContentDefinitions:
         )
 
     def overlapped(self, text: Integers, spans: Extent) -> Extent:
-        """The symbols that spans of bytes, none of them empty, overlap in their contents, as ranges of their numbers.
+        """The symbols that non-empty spans of bytes overlap in their contents, as ranges of symbol numbers.
 
-        Those that begin inside a span follow one another, and so do their symbols, but for symbols that have another
-        definition further up; those that hold the span's first byte are looked up one by one.
+        Definitions that begin inside a span are consecutive, and so are their symbols, except for symbols with an
+        earlier definition; definitions that contain the span's first byte are looked up one by one.
         """
         if not len(self.text):
             none = np.zeros(0, np.int64)
@@ -258,14 +258,14 @@ class ContentDefinitions:
         return np.concatenate(([0], np.cumsum(self.is_first)))
 
     def _place(self, text: Integers, byte: Integers) -> Integers:
-        """The contents' bytes on one axis; what lies behind all definitions of any lies behind those of its own."""
+        """The contents' bytes on one axis; bytes behind the last definition of any content share the content's end."""
         width = int(self.end.max()) + 2
         position: Integers = text * width + np.minimum(byte, width - 1)
         return position
 
     @cached_property
     def _held(self) -> tuple[Integers, Integers, Integers]:
-        """Where definitions start or end on that axis, what holds the places from each on, and where that begins."""
+        """The axis' cuts (starts and ends of definitions), the definitions in each piece, and where those begin."""
         ends = self._place(self.text, self.end)
         cuts = np.sort(np.concatenate([self._begins, ends]))
         cuts = cuts[np.diff(cuts, prepend=-1) > 0]
@@ -274,17 +274,17 @@ class ContentDefinitions:
         return cuts, definition[np.argsort(piece, kind="stable")], np.concatenate(([0], np.cumsum(n_held)))
 
     def _around(self, position: Integers) -> tuple[Integers, Integers]:
-        """The definitions that hold each place: rows of `place`, and the definitions."""
+        """The definitions that contain each position: indices of `position`, and the definitions."""
         cuts, definition, first = self._held
         at = np.searchsorted(cuts, position, side="right") - 1
-        # What lies before the first cut lies in no definition, as what lies behind the last.
+        # Positions before the first cut are in no definition, like those behind the last.
         row, number = ranges(np.where(at < 0, 0, first[at]), np.where(at < 0, 0, first[at + 1]))
         return row, definition[number]
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
-        """The symbols that names mean: those of exactly that name, else those called by what follows its last dot.
+        """The symbols that names mean: those of exactly that name, else those with the name that follows its last dot.
 
-        From row, text, symbol (the name) to row and `number`; a name may mean several symbols, or none.
+        `given` has row, text, symbol (the name); the result row and `number`. A name may mean several symbols, or none.
         """
         spoken = given.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
         names = self.names.rename({"symbol": "number"})

@@ -1,4 +1,4 @@
-"""Answers beside their items' gold: sizes of the sets of files, symbols, bytes and lines that both are."""
+"""Answers compared with their items' gold: sizes of the sets of files, symbols, bytes and lines, and of the overlap."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from lake.catalog.protocol import ContextRules
 from lake.exact import Integers
 
 N_RANKED_STEPS = 20
-"""How many of a ranking's first results are its steps; in a shorter one the last state stands."""
+"""The number of first results that are a ranking's steps; a shorter ranking keeps its last state for the rest."""
 RANKED_BUDGET = 8_000
-"""Non-whitespace characters: where a ranking is cut to stand beside an agent's final context."""
+"""Non-whitespace characters: where a ranking is cut to be compared with an agent's final context."""
 FARTHEST = 1 << 32
-"""No file has so many lines: what is said to lie further on is taken to lie there."""
+"""No file has this many lines: larger line numbers are clipped to it."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What some walks saw; `named_symbols` (walk, step, file, symbol) are what they name in files that are there."""
+    """What some walks saw; `named_symbols` (walk, step, file, symbol) are the symbols they name in existing files."""
 
     n_steps: Integers
     rows: Rows
@@ -44,11 +44,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class GoldSets:
-    """What some runs answered and what that is held against, with numbers in place of names.
+    """The answers of some runs and the gold that they are compared with, with numbers in place of names.
 
-    `cases` have run_id, item_id, item (its number), has_gold_patch, status (null for what a run passed over), n_steps,
-    has_patch and is_ranking, a row for every run and item, whose place is the case's number; `seen` are all hits, each
-    with case, run and file. The gold's walks are items.
+    `cases` has a row for every run and item, whose position is the case's number: run_id, item_id, item (its number),
+    has_gold_patch, status (null if the run skipped the item), n_steps, has_patch and is_ranking. `seen` has all hits,
+    each with case, run and file. The walks of the gold are items.
     """
 
     rules: ContextRules
@@ -61,7 +61,7 @@ class GoldSets:
 
     @classmethod
     def of(cls, material: Material, runs: ContextRuns, rules: ContextRules) -> GoldSets:
-        """Number the cases, the files that are named, and what names them."""
+        """Number the cases and the named files, and refer to them by number."""
         items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
         of_cases = _cases(items, runs)
         hits = runs.hits.lazy().select(
@@ -101,14 +101,14 @@ class GoldSets:
 
     @property
     def item(self) -> Integers:
-        """Each case's item."""
+        """The item of each case."""
         return self.cases["item"].to_numpy()
 
     def within(self, rows: Rows, budgets: Sequence[int], *, in_lines: bool = False) -> dict[int, Rows]:
-        """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
+        """The lines that each budget pays for, as rows: no line twice, `rank` is that of the first row to contain it.
 
-        A line costs its non-whitespace characters, or 1 where a budget is `in_lines`; the first that would exceed it
-        ends the walk.
+        A line costs its non-whitespace characters, or 1 if budgets are `in_lines`; the first line that would exceed the
+        budget ends the walk.
         """
         files, item = self.files, self.item
         axis = files.axis(files.n_lines, self.n_items)
@@ -118,7 +118,7 @@ class GoldSets:
         held = held_spans(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
         order = np.lexsort((held.start, held.step, held.walk))
         held = Spans(*(column[order] for column in held))
-        # The files of an item lie one behind the other on its axis, as its files do among all.
+        # An item's files are in the same order on its axis as among all files.
         base = np.concatenate(([0], np.cumsum(axis.length)))
         file = np.searchsorted(base[files.item] + axis.first, base[item[held.walk]] + held.start, side="right") - 1
         held = held._replace(start=held.start - axis.first[file], end=held.end - axis.first[file])
@@ -130,7 +130,7 @@ class GoldSets:
         return {budget: _paid(held, file, offset, before, budget - spent) for budget in budgets}
 
     def sizes(self, granularity: str, answers: Answers) -> SetSizes:
-        """The sizes of what the walks, one for every case, hold at one of the GRANULARITIES."""
+        """The sizes of the sets that the walks, one for every case, hold at one of the GRANULARITIES."""
         walks, spans, gold = self.laid(granularity, answers)
         set_sizes = sizes(walks, spans, gold)
         if granularity == "line" and self.rules.ranges == "published":
@@ -138,7 +138,7 @@ class GoldSets:
         return set_sizes
 
     def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
-        """What the walks, one for every case, hold and what they should, as sets of one of GRANULARITIES."""
+        """The sets that the walks, one for every case, hold and their gold, as spans at one of the GRANULARITIES."""
         held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
         length = np.zeros(len(self.files.item), np.int64)
         for rows, extent in ((answers.rows, held), (self.gold, should)):
@@ -153,7 +153,7 @@ class GoldSets:
         gold = _placed(self.gold, should, axis)
         order = np.argsort(gold.walk, kind="stable")
         first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
-        # The gold of the items as that of the walks.
+        # Repeat the items' gold for each of their walks.
         walk, position = ranges(first[self.item], first[self.item + 1])
         row = order[position]
         return walks, spans, Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
@@ -169,7 +169,7 @@ class GoldSets:
         return self.definitions.overlapped(self.files.text[rows.file[spans.row]], spans)
 
     def _with_named(self, walks: Walks, spans: Spans, named_symbols: pl.DataFrame, axis: FileAxis) -> Spans:
-        """The symbols with those that were named: beside the others, or in place of all others of their step."""
+        """The symbols, with the named ones in addition to the others or in place of all others of their step."""
         if named_symbols.is_empty():
             return spans
         walk, step, file = (named_symbols[column].to_numpy() for column in ("walk", "step", "file"))
@@ -199,7 +199,7 @@ def _cases(items: pl.LazyFrame, runs: ContextRuns) -> pl.LazyFrame:
 
 
 def _paid(held: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
-    """Of each piece, whose lines are its file's, those that what is left pays for."""
+    """The lines of each piece that its remaining budget (`left`) pays for."""
     has_left = left >= 0
     held, file, offset, left = held.where(has_left), file[has_left], offset[has_left], left[has_left]
     affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
@@ -216,10 +216,10 @@ def _placed(rows: Rows, extent: Extent, axis: FileAxis) -> Spans:
 
 
 def _with_reversed(walks: Walks, spans: Spans, set_sizes: SetSizes) -> SetSizes:
-    """The sizes with ranges that end before they start, each counting as many lines less than none.
+    """The sizes with reversed ranges (which end before they start), each counting a negative number of lines.
 
-    As the published code unites ranges: one that starts at most a line behind what another before it holds is part of
-    that one and adds nothing; any other stands alone, every time it is named.
+    They are united as in the published code: a reversed range that starts inside or directly after a range of its step
+    belongs to that one and adds nothing; any other counts separately, every time it is named.
     """
     turned = spans.where(spans.end < spans.start)
     if not len(turned.walk):
@@ -227,7 +227,7 @@ def _with_reversed(walks: Walks, spans: Spans, set_sizes: SetSizes) -> SetSizes:
     slot = walks.slot(turned.walk, turned.step)
     n_lines = turned.end - turned.start
     before = turned.start - 1
-    # Each slot as a walk of its own, of one step.
+    # Each slot becomes a walk of one step.
     alone = Walks(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
     in_step = Spans(walks.slot(spans.walk, spans.step), np.ones_like(spans.step), spans.start, spans.end)
     n_pred = np.where(held_since(alone, in_step, slot, before) == NEVER, n_lines, 0)

@@ -1,8 +1,8 @@
 """Sizes of unions of intervals and of what they share with the gold, for many walks at once and after every step.
 
-A walk is what one run gathers for one item, step by step. Intervals are half-open ranges of whole numbers on an axis of
-the walk's own. Nothing is exploded into single numbers, and nothing loops over walks or steps: an axis is cut at every
-place where an interval starts or ends, and each piece between two cuts belongs to the first step that holds it.
+A walk is what one run gathers for one item, step by step. Intervals are half-open ranges of whole numbers on the walk's
+own axis. Nothing is expanded into single numbers, and nothing loops over walks or steps: an axis is cut wherever an
+interval starts or ends, and each piece between two cuts belongs to the first step that holds it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from lake.exact import Integers, Mask
 
 NEVER = np.iinfo(np.int64).max
-"""The step at which something is held that no interval holds."""
+"""The step of something that no interval holds."""
 _DENSE = 4
-"""Up to so many places per end of an interval, places are marked one by one; beyond, ends are sorted."""
+"""Up to this many places per interval end, places are marked in a mask; beyond, ends are sorted."""
 
 
 class Spans(NamedTuple):
-    """Intervals [start, end) on the axes of some walks (from 0), each held at one of the steps (from 1); a row each."""
+    """Intervals [start, end) on the axes of walks (from 0), each held at a step (from 1); one row per interval."""
 
     walk: Integers
     step: Integers
@@ -30,15 +30,15 @@ class Spans(NamedTuple):
     end: Integers
 
     def where(self, mask: Mask) -> Spans:
-        """Some of the intervals."""
+        """The intervals for which `mask` is true."""
         return Spans(*(column[mask] for column in self))
 
 
 @dataclass(frozen=True)
 class Walks:
-    """The steps and the axes of some walks. Their steps, laid end to end, are slots; so are their axes' places.
+    """The steps and the axes of some walks. The steps of all walks, end to end, are slots; their axes are joined alike.
 
-    `length`: no interval reaches further.
+    `length`: no interval of the walk reaches further.
     """
 
     n_steps: Integers
@@ -46,12 +46,12 @@ class Walks:
 
     @cached_property
     def first_slot(self) -> Integers:
-        """The slot of each walk's first step, and the number of all slots at the end."""
+        """The slot of each walk's first step, then the number of all slots."""
         return np.concatenate(([0], np.cumsum(self.n_steps)))
 
     @cached_property
     def first_place(self) -> Integers:
-        """Where each walk's axis begins among all, and where the last ends; between two there is a place of no walk."""
+        """Where each walk's axis begins on the joint axis, and where that ends; an unused place follows each axis."""
         return np.concatenate(([0], np.cumsum(self.length + 1)))
 
     def slot(self, walk: Integers, step: Integers) -> Integers:
@@ -60,20 +60,20 @@ class Walks:
         return slots
 
     def by_slot(self, slot: Integers, amount: Integers) -> Integers:
-        """What falls into each slot, added up."""
+        """The sum of the amounts in each slot."""
         return _summed(slot, amount, int(self.first_slot[-1]))
 
     def up_to(self, amount: Integers) -> Integers:
-        """The amounts of each walk's slots, each with those of its earlier steps."""
+        """The running sums of each walk's amounts over its slots."""
         before = np.concatenate(([0], np.cumsum(amount)))
         summed: Integers = before[1:] - np.repeat(before[self.first_slot[:-1]], self.n_steps)
         return summed
 
 
 class SetSizes(NamedTuple):
-    """How large the sets are: `n_gold` for every walk, the others for every slot.
+    """The sizes of the sets: `n_gold` for every walk, the others for every slot.
 
-    `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps do; of either the hits are gold.
+    `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps hold; the hits are the gold in either.
     """
 
     n_gold: Integers
@@ -86,7 +86,7 @@ class SetSizes(NamedTuple):
 def sizes(walks: Walks, spans: Spans, gold: Spans) -> SetSizes:
     """The sizes of every walk's sets after every step.
 
-    Intervals may overlap, touch and repeat; those without a place hold nothing. The steps of gold are not read.
+    Intervals may overlap, touch and repeat; empty ones hold nothing. The steps of gold are ignored.
     """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
@@ -111,7 +111,7 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> SetSizes:
 def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
     """The pieces of every walk's gold, and how many of its steps hold each.
 
-    Of each piece: the walk, the length, the number of steps, and of those that are `marked` (a mask by slot).
+    For each piece: the walk, the length, the number of steps, and the number of `marked` steps (a mask by slot).
     """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
@@ -124,20 +124,20 @@ def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Inte
 
 
 def held_since(walks: Walks, spans: Spans, walk: Integers, position: Integers) -> Integers:
-    """The first step at which each walk holds the position of its axis; NEVER where it never does."""
+    """The first step at which each walk holds the position on its axis; NEVER if it never does."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
-    # What lies before the first cut is held as little as what lies behind the last.
+    # Positions before the first cut are never held, like those behind the last.
     first = np.append(_first(start, end, spans.step, len(cuts)), NEVER)
     return first[np.searchsorted(cuts, walks.first_place[walk] + position, side="right") - 1]
 
 
 def held_spans(walks: Walks, spans: Spans) -> Spans:
-    """What the walks hold, each place once, under the first step that holds it; by walk and place."""
+    """What the walks hold, each place once, under the first step that holds it; sorted by walk and place."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
     first = _first(start, end, spans.step, len(cuts))
-    # The last piece is never held: there nothing is open.
+    # The last piece is never held, as no interval is open there.
     held = np.flatnonzero(first != NEVER)
     walk = _walk_at(walks, cuts[held])
     begin = walks.first_place[walk]
@@ -145,14 +145,14 @@ def held_spans(walks: Walks, spans: Spans) -> Spans:
 
 
 def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
-    """Every whole number of some half-open ranges, and the row of the range each is from."""
+    """The whole numbers in some half-open ranges: for each, the row of its range, and the number."""
     count = np.maximum(last - first, 0)
     row = np.repeat(np.arange(len(count)), count)
     return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count - first, count)
 
 
 def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
-    """Every place where something starts or ends, in order; and which of them each start and each end is."""
+    """All places where something starts or ends, sorted; and the index of every start and end among them."""
     ends = [walks.first_place[spans.walk] + side for spans in several for side in (spans.start, spans.end)]
     every = np.concatenate(ends)
     n_places = int(walks.first_place[-1])
@@ -170,7 +170,7 @@ def _walk_at(walks: Walks, places: Integers) -> Integers:
 
 
 def _n_open(start: Integers, end: Integers, n_pieces: int) -> Integers:
-    """How many intervals hold each piece."""
+    """The number of intervals that hold each piece."""
     return np.cumsum(np.bincount(start, minlength=n_pieces) - np.bincount(end, minlength=n_pieces))
 
 
@@ -180,10 +180,10 @@ def _summed(group: Integers, amount: Integers, n_groups: int) -> Integers:
 
 
 def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Integers:
-    """The least step of the intervals that hold each piece.
+    """The lowest step of the intervals that hold each piece.
 
-    An interval of n pieces is two blocks of 2^k pieces, one from its start and one up to its end, 2^k <= n < 2^(k+1).
-    Blocks are noted where they begin, the largest first; what is noted of a block is then handed down to its halves.
+    An interval of n pieces is two blocks of 2^k pieces, from its start and up to its end, 2^k <= n < 2^(k+1). A block's
+    lowest step is recorded where it begins, the largest blocks first; records are then passed on to its halves.
     """
     least = np.full(n_pieces, NEVER)
     size = np.frexp((end - start).astype(np.float64))[1] - 1
@@ -200,14 +200,14 @@ def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Int
 
 
 def _disjoint(group: Integers, start: Integers, end: Integers, n_places: int) -> tuple[Integers, Integers, Integers]:
-    """What each interval adds to those of its group that start before it: group, begin, end; nothing of it twice.
+    """What each interval adds to those of its group that start before it (no place twice): group, begin, end.
 
-    Starts lie below `n_places`, ends up to it.
+    Starts are below `n_places`, ends at most `n_places`.
     """
     order = np.argsort(group * n_places + start, kind="stable")
     group, start, end = group[order], start[order], end[order]
     rank = np.cumsum(np.diff(group, prepend=group[:1]) != 0)
-    # The farthest end so far: all places of a later group lie beyond those of an earlier one.
+    # The farthest end so far; all places of a later group are beyond those of an earlier one.
     reached = np.maximum.accumulate(end + rank * n_places)
     before = np.concatenate(([0], reached[:-1])) - rank * n_places
     begin = np.maximum(start, before)

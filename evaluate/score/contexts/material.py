@@ -1,4 +1,4 @@
-"""What some runs gathered for some items, and the gold it is held against: only the rows of a lake that are named."""
+"""What some runs gathered for some items, and the gold to compare it with: only the rows of a lake that are needed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _EDIT = ["item_id", "path", "line"]
 
 @dataclass(frozen=True)
 class Material:
-    """What items are and what their repositories hold; nothing of it depends on a run.
+    """The items and the contents of their repositories, independent of any run.
 
     Attributes:
         items: item_id, pool_id, has_gold_patch: every item that must have a score.
-        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
+        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
         gold_edits: item_id, path, line: the lines that the gold patches edit, as the protocol reads patches.
-        files: pool_id, path, sha256, of whatever is named.
-        texts, definitions: Columns of `blobs` and of `symbols`, of those files.
+        files: pool_id, path, sha256 of every named file.
+        texts, definitions: Columns of `blobs` and of `symbols` for those files.
     """
 
     items: pl.DataFrame
@@ -39,7 +39,7 @@ class Material:
 
 @dataclass(frozen=True)
 class ContextRuns:
-    """What some runs answered: columns of `run_items`, `hits` and `edits`; nobody counts the steps of `rankings`."""
+    """The answers of some runs: columns of `run_items`, `hits` and `edits`; `rankings` are the runs without steps."""
 
     names: tuple[str, ...]
     run_items: pl.DataFrame
@@ -49,12 +49,12 @@ class ContextRuns:
 
     @classmethod
     def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> ContextRuns:
-        """Runs with all that they answered: those are rankings that have no steps on any item."""
+        """Runs with all their answers; a run without steps on any item is a ranking."""
         with_steps = run_items.lazy().filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         return cls(tuple(names), run_items, hits, edits, frozenset(run_items["run_id"]) - {*with_steps["run_id"]})
 
     def on(self, items: pl.DataFrame) -> ContextRuns:
-        """What they answered to some of the items."""
+        """Their answers to some of the items."""
         answered = (self.run_items, self.hits, self.edits)
         wanted = items.lazy().select("item_id")
         run_items, hits, edits = pl.collect_all(
@@ -64,14 +64,14 @@ class ContextRuns:
 
 
 def rules_of(protocol: Protocol) -> ContextRules:
-    """The protocol's rules of contexts, which it must have."""
+    """The protocol's context rules; an error if it has none."""
     if protocol.context is None:
         raise ValueError(f"{protocol.name} scores no contexts")
     return protocol.context
 
 
 def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> ContextRuns:
-    """What some runs answered to a part of the items."""
+    """The answers of some runs to a part of the items."""
     reading, items = _reading_of(protocol), item_part.items.select("item_id").lazy()
 
     def rows(table: str) -> pl.LazyFrame:
@@ -90,7 +90,7 @@ def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> 
 
 
 def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) -> Material:
-    """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
+    """The part's items, their gold, and the contents of all files that the runs and the gold name."""
     lake, of_items = item_part.lake, item_part.items.lazy().select("item_id", "pool_id")
     patches = item_part.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
     of_patches = of_items.join(patches, on="item_id", how="left", maintain_order="left")
@@ -112,7 +112,7 @@ def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) ->
 
 
 def load_files(lake: Lake, paths: pl.DataFrame) -> pl.DataFrame:
-    """The content of every named file (pool_id, path) that a lake has, searched or not: pool_id, path, sha256."""
+    """The contents of the named files (pool_id, path) that a lake has, searched or not: pool_id, path, sha256."""
     pools = paths["pool_id"].unique()
     files = files_of(lake, pl.concat([pools, pools + UNSEARCHED]))
     files = files.with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED)).select("pool_id", "path", "sha256")
@@ -120,12 +120,12 @@ def load_files(lake: Lake, paths: pl.DataFrame) -> pl.DataFrame:
 
 
 def _reading_of(protocol: Protocol) -> str:
-    """How patches are read, the value of column `reading` in `edits`, and agents' files: see :func:`_as_read`."""
+    """How the protocol reads patches (column `reading` of `edits`) and agents' files (see :func:`_as_read`)."""
     return "docs" if rules_of(protocol).edits == "gold patch" else "official"
 
 
 def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """What agents' files say by one reading; a second, by ContextBench's converter, is under parts `published-…`."""
+    """The answers and hits by one reading; those by ContextBench's converter are under parts `published-…`."""
     is_published = pl.col("part").str.starts_with(PUBLISHED_READING)
     if reading == "docs":
         return answers, hits.filter(~is_published)

@@ -1,4 +1,4 @@
-"""Scores of gathered contexts: a protocol's metrics over the sizes of sets, and what its rules say of the odd cases."""
+"""Scores of gathered contexts: a protocol's metrics over the sizes of sets, and its rules for special cases."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from lake.exact import Floats, Integers, Mask
 from lake.tables import FINAL, LINES, RANKING, STEP, table
 
 _ITEMS_AT_ONCE = 200
-"""So many items are scored together: the lines of all files that runs name for them are in memory."""
+"""The number of items to score together: the lines of all files that runs name for them are in memory."""
 _CASE = ["run_id", "item_id"]
 _LINE = ["item_id", "path", "line"]
 
 
 class Scored(NamedTuple):
-    """Rows of `scores` but for `protocol` and its hash, one for every run, item and metric, and of `step_scores`."""
+    """Rows of `scores` (without `protocol` and its hash), one per run, item and metric, and of `step_scores`."""
 
     scores: pl.DataFrame
     steps: pl.DataFrame
 
 
 def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
-    """Score runs under a protocol of contexts, all at once."""
+    """Score all runs at once under a protocol of contexts."""
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
@@ -48,20 +48,20 @@ def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *,
     requested = metrics_of(protocol)
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
     measured = measure_sets(wide, requested).with_columns(**ruled)
-    # Sums are kept where there is a value.
+    # Sums are null where the value is.
     sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
     return Scored(lengthen(measured.with_columns(sums), requested, key=_CASE).collect(), steps)
 
 
 def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
-    """Score some runs on a part of a lake's items, as far as each was asked them."""
+    """Score some runs on a part of a lake's items, each run on the items that it was asked."""
     runs, scored_items = load_runs(item_part, protocol, names), list[Scored]()
-    # Of no items there are scores too: none, in the right columns.
+    # Without items the result is an empty frame with the right columns.
     for first in range(0, max(1, item_part.items.height), _ITEMS_AT_ONCE):
         items = item_part.items.slice(first, _ITEMS_AT_ONCE)
         some = runs.on(items)
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
-        # What a run was not asked has no row of `run_items`, and no score.
+        # An item that a run was not asked has no row of `run_items`, and gets no score.
         answered = some.run_items.lazy()
         kept = (rows.lazy().join(answered, on=_CASE, how="semi", maintain_order="left") for rows in scored)
         scored_items.append(Scored(*pl.collect_all(kept)))
@@ -69,7 +69,7 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
 
 
 def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: ContextRules) -> pl.DataFrame:
-    """The sizes of the sets of edited lines, and has_edits: whether there is anything to measure; a row per case."""
+    """The sizes of the sets of edited lines, and has_edits (whether there is anything to measure); one row per case."""
     known = cases.lazy().select(*_CASE, "has_patch", "has_gold_patch")
     own, every = runs.edits.lazy().select(*_CASE, "path", "line"), [*_CASE, "path", "line"]
     if rules.edits == "gold patch":
@@ -94,7 +94,7 @@ def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: C
 
 
 def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
-    """The columns that metrics read, a row per case."""
+    """The columns that metrics read, one row per case."""
     columns: dict[str, Integers | Floats | Mask] = {"n_steps": gathered.n_steps, "is_answered": gathered.answered}
     for granularity in GRANULARITIES:
         finals, steps = gathered.finals[granularity], gathered.steps[granularity]
@@ -114,33 +114,33 @@ def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
 
 
 def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
-    """An amount after each case's first k steps, or after all; 0 for a case without any."""
+    """An amount after each case's first k steps, or after all if k is 0; 0 for a case without steps."""
     first = np.cumsum(n_steps) - n_steps
     n = np.minimum(n_steps, k) if k else n_steps
     return np.where(n > 0, np.append(amount, 0)[first + n - 1], 0)
 
 
 def _auc(gathered: _Gathered, granularity: str, rules: ContextRules) -> Floats:
-    """The mean over each case's steps of the share of gold that had been seen; 0 without steps."""
+    """The mean over each case's steps of the share of gold seen up to that step; 0 without steps."""
     sizes, n_steps = gathered.steps[granularity], gathered.n_steps
     case = np.repeat(np.arange(len(n_steps)), n_steps)
     with np.errstate(invalid="ignore"):
         share = sizes.n_cumulative_hit / sizes.n_gold[case]
-    # The published code takes all of no gold as covered, but for lines.
+    # The published code counts empty gold as covered, except for lines.
     none = 1.0 if rules.empty_gold == "covered" and granularity != "line" else 0.0
     share = np.where(sizes.n_gold[case] == 0, none, share)
     return np.bincount(case, weights=share, minlength=len(n_steps)) / np.maximum(n_steps, 1)
 
 
 def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
-    """A value with what the rules say of empty gold, empty predictions and what does not apply (null)."""
+    """A metric's value by the rules for empty gold, empty predictions and cases that it does not apply to (null)."""
     granularity, what = metric.granularity, metric.name.rpartition("_")[2]
     value, n_gold = pl.col(label(metric, k)), pl.col(f"n_gold/{granularity}")
     has_value = pl.col("is_answered")
     if k and metric.cut == "results":
         has_value &= pl.col("is_ranking")
     if what == "steps":
-        # Nobody knows how many steps were taken for an item that a run passed over.
+        # The number of steps is unknown for an item that a run skipped.
         has_value &= pl.col("is_known")
     elif what == "redundancy":
         nothing = pl.lit(None if rules.no_steps == "nothing" else 0.0, pl.Float64)
@@ -150,14 +150,14 @@ def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
         if rules.edits == "gold patch":
             has_value &= n_gold > 0
         else:
-            # Published: recall and precision are one number, the share of the edited lines inside the gold's ranges.
+            # Published: recall and precision are one number, the share of the edited lines that are inside gold ranges.
             n_hit, n_pred = (pl.col(f"{size}/editloc@0") for size in ("n_hit", "n_pred"))
             value = pl.when(n_pred > 0).then(n_hit / n_pred).otherwise(0.0)
     else:
         if what == "precision":
             is_line = granularity == "line"
             returned = size_at("n_returned", metric.cut, k) if is_line else f"n_pred/{granularity}@{k}"
-            # Published sizes may be less than none, where ranges are reversed.
+            # Published sizes may be negative, as ranges may be reversed.
             value = pl.when(pl.col(returned) <= 0).then(rules.empty_prediction).otherwise(value)
         if rules.empty_gold == "no value":
             has_value &= n_gold != 0
@@ -182,7 +182,7 @@ def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
 
 
 class _Gathered(NamedTuple):
-    """Of every case, whether it has an answer, its steps, and sizes: by granularity, of lines by cut-off (`cut`)."""
+    """Per case: whether it has an answer, its steps, and set sizes by granularity; of lines by cut-off too (`cut`)."""
 
     answered: Mask
     n_steps: Integers
@@ -194,7 +194,7 @@ class _Gathered(NamedTuple):
 def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
     """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
     cases, files = sets.cases, sets.files
-    # What the cases answered, of rankings everything in its order, of lines where there is one.
+    # The cases' answers: for a ranking all results in order, by its order for lines if it has one.
     part = pl.col("part")
     is_end = part.is_in([FINAL, LINES]) | ((part == RANKING) & ~(part == LINES).any().over("run"))
     ends = context_rows(_shown(sets).filter(is_end), "case")
@@ -223,9 +223,9 @@ def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _
 
 
 def _steps(sets: GoldSets, final: Rows, final_names: pl.DataFrame) -> Answers:
-    """How many steps each case has, the spans that they saw and the symbols that they named.
+    """The number of steps of each case, the spans that they saw and the symbols that they named.
 
-    `final` and `final_names` are those of final contexts.
+    `final` and `final_names` are the final contexts; they serve as the one step of cases without steps if rules say so.
     """
     n_steps = sets.cases["n_steps"].to_numpy().copy()
     is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
@@ -241,7 +241,7 @@ def _steps(sets: GoldSets, final: Rows, final_names: pl.DataFrame) -> Answers:
 
 
 def _shown(sets: GoldSets) -> pl.LazyFrame:
-    """What was seen of files and lines; a named symbol names its file where the rules say so."""
+    """The files and lines that were seen; a named symbol also names its file if the rules say so."""
     return sets.seen.lazy().filter(sets.rules.files_of_spans | pl.col("symbol").is_null())
 
 
