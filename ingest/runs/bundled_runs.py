@@ -76,7 +76,7 @@ class SubmittedSystem(BaseModel):
 
 @dataclass(frozen=True)
 class SubmissionFolder:
-    """A submission, named `<system>/<date>` like its folder; `runs`: task → run file, None for reported numbers."""
+    """A submission, named `<system>/<date>` like its folder; `runs`: task → file, None if it only reports numbers."""
 
     name: str
     folder: Path
@@ -161,7 +161,7 @@ def store_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as an import would; nothing is written."""
     submission = read_submission(path)
-    # The newest submission counts, so none may be in the future, but for a day that has begun in another time zone.
+    # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
     if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
         what, hint = f"the date {day} is in the future", "Call the folder after the day on which it is submitted."
         raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
@@ -179,7 +179,7 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
-    """Make the lake's submissions match those of a folder, under the caller's lock; return one status per run."""
+    """Make the lake's submissions match a folder (under the caller's lock); return a status per submission and task."""
     rejects, read, rows = Rejects(), list[SubmissionFolder](), list[dict[str, object]]()
     for folder in sorted(folder for folder in root.glob("*/*") if not folder.name.startswith(".")):
         try:

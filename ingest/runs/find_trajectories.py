@@ -43,7 +43,7 @@ def importers_by_name() -> dict[str, Importer]:
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
-    """The importer with a name or alias; for `auto`, the only one that recognises the file's content."""
+    """The importer with a name or alias; for `auto`, the only one that recognises the content, or an error."""
     if name != AUTO:
         return lookup(name, "format", importers_by_name())
     head = input_file.head
@@ -69,10 +69,7 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
 
 @dataclass(frozen=True)
 class TrajectoryFiles:
-    """The importer and the files with trajectories; `sha256` is of the input file, or of all that is read of a folder.
-
-    If a single file has companions, `sha256` covers these too.
-    """
+    """The importer and its files; `sha256` is of the input file, or of all files read of a folder or as companions."""
 
     importer: Importer
     files: list[TrajectoryFile]

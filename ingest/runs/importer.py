@@ -1,4 +1,4 @@
-"""The declaration of a format of rankings, completions or trajectories, and the files with trajectories."""
+"""The declaration of an import format, and the files that may hold trajectories."""
 
 import json
 import re
@@ -44,8 +44,7 @@ class Importer:
             raises nothing but the `DamagedFileError` of the file's own methods.
         companions: The paths of files that are read together with the file at a path, if they exist, and not by
             themselves; a path that ends in `/` is a folder with everything in it.
-        lists_files: Whether it lists the files of a context itself. If not, each file with lines shown counts as
-            listed.
+        lists_files: Whether it lists a context's files itself; if not, each file with lines shown counts as listed.
         as_trec_eval: Whether scores order a list whose ranks are all alike, as in trec_eval.
     """
 
@@ -245,5 +244,5 @@ def patch_path(path: str) -> str:
 
 
 def trial_results(path: str) -> list[str]:
-    """Where the result of a Harbor trial may be: in the folder above the trajectory's folder, or in the same folder."""
+    """The paths where the result of a Harbor trial may be: in the folder above the trajectory's, or in the same one."""
     return [normpath(join(dirname(path), name)) for name in ("../result.json", "result.json")]

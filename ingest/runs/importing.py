@@ -56,7 +56,7 @@ def up_to_date(job: ImportJob) -> Imported | None:
 
 
 def import_job(job: ImportJob, *, write: bool) -> Imported:
-    """Check all rows and, if `write`, store the run in place of earlier ones of its system and task, `runs` last."""
+    """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
     request, stored, result = job.request, _stored(job), job.result
     readers = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
     rows, tables_of = readers[result.kind](job)
@@ -73,7 +73,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
             tables = tables_of(job, part, answers)
             items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
-                # An item without an answer, not even an empty one, may not have been asked: the file does not tell.
+                # The file does not tell whether an item without an answer, not even an empty one, was asked.
                 items = items.filter(pl.col("status") != UNANSWERED)
                 result.counts["n_not_asked"] += tables["run_items"].height - items.height
                 tables = {**tables, "run_items": items}

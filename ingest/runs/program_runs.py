@@ -118,7 +118,7 @@ class ProgramSession:
 
 
 def search_by(program: str, seconds: float) -> Search:
-    """The program that `--search` names; an error if it cannot be run on this machine. No item is sent to it yet."""
+    """The program that `--search` names; an error if it is not on this machine. It is not asked anything yet."""
     program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
     if program in (RIPGREP, "rg"):
         if shutil.which("rg") is None:

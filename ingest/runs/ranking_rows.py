@@ -35,7 +35,7 @@ def kinds_of(names: Iterable[str]) -> pl.Schema:
 
 
 def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
-    """Raise if there are `rows`: the fault `what`, how many, and the first by position, each `shown` as text."""
+    """Raise if there are `rows`: what is wrong, how many, and the first by position, each as the text in `shown`."""
     if rows.is_empty():
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})

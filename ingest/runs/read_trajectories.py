@@ -41,7 +41,7 @@ _LEAST_QUESTION = 20  # characters: a shorter query may occur in any text
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name: `known` maps both ids to the item, `questions` the item to its query."""
+    """Items that a trajectory may name: `known` maps item and upstream ids to items, `questions` items to queries."""
 
     known: dict[str, str]
     questions: Callable[[], Mapping[str, str]] = dict
@@ -56,7 +56,7 @@ class Ids:
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
 
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
-        """The item's name: as recorded, else from path, task, root or prompts, else that of a file with no other."""
+        """The item's name: as recorded, else from path, task, root or prompts, else the file's if it holds no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
         name = "" if trajectory.position else file.path.rpartition("/")[2]
         return item or self._of_prompts(trajectory.prompts) or name
@@ -84,7 +84,7 @@ class Ids:
         return items.pop() if len(items) == 1 else None
 
     def in_path(self, path: str) -> str:
-        """The item id that a part of a path is, without endings; the last such part counts. Empty if there is none."""
+        """The item id that a part of a path equals, but for endings; the last such part counts. Empty if none does."""
         for part in reversed(path.split("/")):
             while part:
                 if part in self.known:
@@ -128,7 +128,7 @@ def parse_runs(
                 parts.append((prefix + FINAL, 0, context.final or ()))
         for part, step, seen in parts:
             if not files.importer.lists_files:
-                # A file with lines is also listed without, before them, as published converters do.
+                # Each file with lines is also listed by itself, before them, as by published converters.
                 alone = {view.path for view in seen if view.start is None and view.symbol is None}
                 paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
                 seen = (*map(FileSpan, paths), *seen)
@@ -154,7 +154,7 @@ def parse_runs(
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
         of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed, patch)
-        # An unknown turn is 0 there and null here.
+        # An unknown turn, 0, becomes null.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]

@@ -138,7 +138,7 @@ class ImportJob:
 
 
 ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
-"""A file's answers (item_id, as given if unknown; position; …), and the function that makes tables of a part's."""
+"""A file's answers (item_id, as in the file if unknown; position; …), and the function for the tables of one part."""
 
 
 def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:

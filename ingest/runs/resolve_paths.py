@@ -29,7 +29,10 @@ def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_files(job: ImportJob, rows: pl.DataFrame, given: str, *, whole_trees: bool = False) -> pl.DataFrame:
-    """The rows, without pool_id, with path, sha256 and n_lines of the file that the path in column `given` means."""
+    """The rows, without pool_id, with path, sha256 and n_lines of the file that the path in column `given` means.
+
+    These are null if it means no file. `whole_trees` includes files of the repository that are not searched.
+    """
     pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
     wanted = rows.select("pool", path_given=given).unique()
@@ -64,7 +67,7 @@ def measured(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
     wanted = rows.select(pl.col("sha256").unique().cast(pl.String)).drop_nulls().lazy()
     blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
     stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
-    # All contents in a row: an entry for the start of every line, and one for the end of each content.
+    # All contents one after another: an entry for the start of every line, and one for the end of each content.
     starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
     n_places = pl.col("line_starts").list.len().cast(pl.Int64) + 1
     contents = stored.select(pl.col("sha256").cast(REPEATED), offset=n_places.cum_sum() - n_places)

@@ -12,7 +12,7 @@ from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
-_MAX_DEPTH = 50  # levels of files of subagents of subagents
+_MAX_DEPTH = 50  # levels of subagents' files that are read
 
 
 class Note(NamedTuple):
@@ -31,10 +31,7 @@ Event = ToolCall | Note | AgentUsage
 
 @dataclass
 class Session:
-    """The record of a session: `parts` are its rows, then those of each file that belongs to it; `opened` their paths.
-
-    `depth` is how many levels of subagents' files are being read.
-    """
+    """The record of a session: `parts` are its rows, then those of each file that belongs to it (paths in `opened`)."""
 
     file: TrajectoryFile
     item: str = ""
@@ -43,7 +40,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     parts: list[Sequence[JsonRecord]] = field(default_factory=list)
     opened: set[str] = field(default_factory=set)
-    depth: int = 0
+    depth: int = 0  # levels of subagents' files being read
 
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, empty the second time; what cannot be read is noted."""
@@ -126,7 +123,7 @@ def _below(root: str) -> Callable[[str], str]:
 
 
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
-    """The results of each call by id; calls left get the results left, one each in order if equally many, else all."""
+    """Each call's results by id; the other calls get the other results: in order if equally many, else all of them."""
     by_id: dict[str, list[JsonRecord]] = {}
     for result in results:
         by_id.setdefault(first_text(result, keys), []).append(result)

@@ -95,7 +95,7 @@ def joined_path(folder: str, path: str) -> str:
 
 @dataclass(frozen=True)
 class ParsedCall:
-    """What was understood of an agent's call: the `views` it showed, and whether it was meant to show any (`reads`).
+    """The meaning of an agent's call: the `views` it showed, and whether it was meant to show any (`reads`).
 
     `folder` is the terminal's folder after it, `UNKNOWN` if only the shell knew it; `call` is the call as text;
     `shown_at` is its turn (0 if unknown) and its number among the calls, each from 1.
@@ -125,7 +125,7 @@ class Unread(Counter[str]):
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What an agent did for one item and saw, step by step and in its final context; unknowns are empty, or None.
+    """An agent's work on one item: what it saw, step by step and in its final context; unknowns are empty, or None.
 
     `item` is its id in the lake or upstream; `position` the place in the file, such as `line 3`; `notes` what could not
     be read, which become rows of `rejects`; `failed` why it cannot be scored; `published` the steps and the final

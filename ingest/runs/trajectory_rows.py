@@ -134,7 +134,7 @@ class PriceList(BaseModel):
 
 
 def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
-    """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of all others, or None."""
+    """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of others (None: unknown)."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

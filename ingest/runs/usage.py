@@ -32,7 +32,7 @@ class TokenCounts:
 
     @classmethod
     def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
-        """The counts of a `prompt` that includes tokens read from or written to a cache, unless these are more."""
+        """The counts of a `prompt` that includes tokens read from or written to a cache, unless these exceed it."""
         others = (cached or 0) + (written or 0)
         return cls(prompt - others if others <= prompt else prompt, cached, written, output)
 
@@ -95,7 +95,7 @@ def seconds_of(events: Iterable[JsonRecord]) -> float | None:
 
 
 def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | None:
-    """Seconds from the first to the last time (ISO 8601, or a number of 1/`per_second` s); None for fewer than two."""
+    """Seconds from first to last time (ISO 8601, or since 1970 in 1/`per_second` s); None for fewer than two."""
     times = list[float]()
     for stamp in stamps:
         if isinstance(stamp, int | float) and not isinstance(stamp, bool):

@@ -14,7 +14,7 @@ from ingest.runs.trajectory import UNKNOWN
 CommandFlags = Sequence[tuple[str, str]]  # a command's flags, each with its value, empty if it has none
 CommandWords = Sequence[str]
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
-_MAX_MARKS = 2_000  # The parser's time and memory grow with the square of their number.
+_MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
 _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that take a value
@@ -53,7 +53,7 @@ class Pipeline:
 
 
 def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a line runs, also by `bash -c`, without here-documents; None if the line is too long."""
+    """The pipelines that a line runs, also by `bash -c`, without here-documents; None if it is too long or too deep."""
     parser, is_read = _Parser(), True
     with suppress(RecursionError):
         if isinstance(line, str):
@@ -97,7 +97,7 @@ class _Parser:
         return not isinstance(root, str)
 
     def add(self, pipeline: Pipeline) -> None:
-        """Add a pipeline or, if its first command is a shell with `-c`, what the shell's script runs."""
+        """Add a pipeline or, if its first command is a shell with `-c`, what the script given to it runs."""
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
         first, *following = pipeline.commands
@@ -116,7 +116,7 @@ class _Parser:
             self.pipelines.append(pipeline)
 
     def _read(self, node: Node, around: Pipeline) -> None:
-        """Add what a node runs; the first command of `around` has its redirections, the others come after it."""
+        """Add what a node runs, with the redirections of the first command in `around` and piped into the others."""
         first, *following = around.commands
         children = node.named_children
         if node.type in ("command", "variable_assignment"):
@@ -226,7 +226,7 @@ def _source(node: Node) -> str:
 
 
 def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
-    """A command's flags with their values, and its other words; flags like `with_value` take the next word as value."""
+    """A command's flags with their values, and its other words; flags matching `with_value` take the next word."""
     flags, operands = list[tuple[str, str]](), list[str]()
     left, is_over = iter(words), False
     for word in left:

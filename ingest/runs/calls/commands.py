@@ -1,4 +1,4 @@
-"""What single commands do with files: print lines of them (`cat`, `sed -n`, `git show`), search or write them."""
+"""Single commands and their files: printing lines of them (`cat`, `sed -n`, `git show`), searching or writing them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -66,12 +66,12 @@ class PrintedRange:
 
 @dataclass(frozen=True)
 class FileSearch:
-    """A search of files, or of its input or folder; rows may (`has_numbers`) or must (`is_numbered`) have numbers."""
+    """A search of files or, if it names none, of its input or the current folder."""
 
     files: CommandWords
-    has_numbers: bool
-    is_numbered: bool
-    is_silent: bool
+    has_numbers: bool  # whether its rows may have line numbers
+    is_numbered: bool  # whether all of them have one
+    is_silent: bool  # whether it prints no lines of files
 
     @property
     def only(self) -> str:
@@ -137,7 +137,7 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
 
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
-    """What `head` or `tail` prints: 10 lines by default; unknown lines if the amount is given in bytes."""
+    """The lines that `head` or `tail` prints: 10 by default, unknown if their amount is given in bytes."""
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
     numbers = [match for match in map(_COUNT.fullmatch, counts) if match and line_of(match["n"]) is not None]
     sign, n = (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)

@@ -55,7 +55,7 @@ def listed_spans(output: str, only: str = "", *, numbers: bool = True, lists: bo
         elif around := [mark for mark in _AROUND.finditer(row, 0, 500) if row[: mark.start()] in hit_paths]:
             lines.append((row[: around[0].start()], line_of(around[0][1])))
         elif not only or row.startswith(f"{only.rstrip('/')}/"):
-            # A path that a row is, or begins with before a colon.
+            # The row is a path, or begins with one before a colon.
             path = match["path"] if (match := _NAMED.match(row)) else row
             if len(path) < 500 and _PATH.fullmatch(path):
                 heading = path if path == row else heading

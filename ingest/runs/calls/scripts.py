@@ -14,7 +14,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0
 
 
 def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
-    """A script's calls `tools.name({…})`, at most 1,000, with their arguments: None if only known when it runs."""
+    """A script's calls `tools.name({…})`, at most 1,000, with their arguments; one only known at run time is None."""
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     with suppress(RecursionError):
         return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))

@@ -87,7 +87,7 @@ class _Walk:
         self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
-        """The folder that a subshell is in, or was in `before`, which at the start of the line is unknown."""
+        """The current folder of a subshell or, with `before`, the previous one; `UNKNOWN` before the first `cd`."""
         while scope not in self.folders:
             scope = scope[:-1]
         return self.folders[scope][before]
@@ -107,7 +107,7 @@ class _Walk:
             showed = len(self.views) > before and not pipeline.commands[0].hides_errors
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
-        """The number of pipelines that ran: none after the failed one of an `&&` chain; readers report failures."""
+        """The number of pipelines that ran: in a failed `&&` chain, up to the last that can fail without a message."""
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
             is_move = words[0] in _MOVES

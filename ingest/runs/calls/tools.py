@@ -126,7 +126,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     """The spans that a call showed.
 
     A reading tool shows the lines that its output numbers, else those requested, else the whole file; a search the
-    lines that its output lists, and files without lines. Others show nothing; an unknown tool is added to `unread`.
+    lines and files that its output lists. Others show nothing; an unknown tool is added to `unread`.
     """
     folder = call.folder or ""
     if saved := _SAVED.match(call.output or ""):

@@ -28,7 +28,7 @@ _STAGES = (
     "file_level_irrelevant", "retrievel_embedding", "retrieval_embedding", "file_level", "file_level_combined",
     "related_elements", "edit_location_individual", "location_merged", "edit_location_samples", "location",
 )  # fmt: skip
-"""The folders of a whole run: each contains the results of those before it, `edit_location_samples` all samples."""
+"""The folders of a whole run; each has the results of those before it, and `edit_location_samples` all samples."""
 _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
 
 

@@ -37,7 +37,7 @@ _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
     "copilot-cli": lambda call, text, *, failed: copilot_cli.with_result(
         call, {"success": not failed, "result": {"content": text}}),
 }  # fmt: skip
-"""Agents whose own tools write outputs that are read as in their own formats."""
+"""Agent → function that reads the output of its own tools, as in its own format."""
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -185,7 +185,7 @@ def _results(step: JsonRecord) -> list[JsonRecord]:
 
 
 def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, str]]:
-    """Each command's output on a screen (None: prompt not visible; all: no prompts), and the folder it ran in."""
+    """Each command's output on a screen (None: prompt not visible; all: no prompts) and the folder it was run in."""
     prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
     if not prompts:
         return [(screen, "") for _ in commands]

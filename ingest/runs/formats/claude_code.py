@@ -24,7 +24,7 @@ _FAILED = re.compile(r"\AExit code [0-9]+(?:\n|\Z)")  # the first row of a faile
 _NOTES = re.compile(
     r"(?:\A|\n\n)\[(?:(?:stdout|stderr)\]\n|(?:exit_code|interrupted|is_image|metadata)\] |error\] tool reported)"
 )
-"""What Harbor appends to an output: the output again, and other data of the session about it."""
+"""The text that Harbor appends to an output: the output again, and other data of the session about it."""
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
@@ -37,7 +37,7 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 class _Record:
-    """A session: files of its `subagents` by id, ids `recorded` in its rows, and its answers' `turns` in order."""
+    """A session: `subagents` (id → file), `recorded` (ids of those in its rows), `turns` (model's answer → number)."""
 
     def __init__(self, session: Session) -> None:
         self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"

@@ -38,7 +38,7 @@ _HEAD = re.compile(
     r"|Process running with session ID|Script (?:completed|failed|terminated|running with cell ID))\b.*\n)+)"
     r"(?P<output>Output:(?:\n|\Z)(?:Total output lines: [0-9]+\n+)?)?"
 )
-_CUT = ("Command: ", "Chunk ID: ", "Script ")  # beginnings that mark a head even if its `Output:` is missing
+_CUT = ("Command: ", "Chunk ID: ", "Script ")  # beginnings of an output that is a head even without `Output:`
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script (failed)", re.MULTILINE)
 _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID) (\S+)$", re.MULTILINE)
 _FAILED = re.compile(
@@ -135,7 +135,7 @@ def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts |
 
 
 def _totals(rows: Sequence[JsonRecord]) -> Mapping[TokenCounts, TokenCounts | None]:
-    """Each distinct total of tokens used so far in a rollout, newest first, with those of the latest answer."""
+    """Each distinct running total of tokens in a rollout, newest first, with the tokens of its latest answer."""
     counts = ((_total(event), _total(event, "last_token_usage")) for event in rows)
     return {total: last for total, last in reversed([*counts]) if total is not None}
 

@@ -1,6 +1,6 @@
 """The input of ContextBench's evaluator (one object per instance, its steps and final context), and Prometheus' logs.
 
-No log has been seen. Their reader follows ContextBench's published converter
+No log has been seen. The reader of logs follows ContextBench's published converter
 (contextbench/agents/prometheus/extract.py), which reads `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT ---`
 blocks with `File:` and `Line number range: a - b`, lines from 1.
 """
@@ -56,7 +56,7 @@ def _views(value: object, keys: Sequence[str], where: str, notes: list[str]) -> 
 
 
 def _entries(value: object) -> Sequence[object]:
-    """The entries of a list, none for null; for anything else, one that is neither a text nor an object."""
+    """The entries of a list, none for null; any other value becomes one that is neither a text nor an object."""
     return value if isinstance(value, list) else [] if value is None else [(value,)]
 
 
@@ -72,7 +72,7 @@ def recognise_log(head: bytes, name: str) -> bool:
 
 
 def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a log: its steps are blocks, its final context the last aggregated one, or all steps."""
+    """A log's one trajectory: context blocks as steps; the last aggregated one, or all steps, as final context."""
     blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
     patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):

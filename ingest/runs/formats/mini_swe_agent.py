@@ -2,8 +2,8 @@
 
 In version 1, every answer has one block of bash; answers with none or several are refused. Version 2 also has tool
 calls, each with a message of its own that names it. In trajectories made by ContextBench, agents state what they look
-at; they are read like the published converter does. In all others, the commands are read with their output, and the
-published converter's reading is given in addition.
+at; these are read as the published converter reads them. In all others, the commands are read with their output, and
+the published converter's reading is given in addition.
 """
 
 import re
@@ -171,7 +171,7 @@ def views_of_command(command: str) -> list[FileSpan]:
     if any(change in command for change in _CHANGES):
         return []
     views: list[FileSpan] = []
-    # The length of a run of white space makes no difference but costs time.
+    # Long runs of white space are shortened: they make no difference, but cost time.
     for part in re.split(r"&&|\|\||;", re.sub(r"(\s)\1{3,}", r"\1\1\1", command)):
         # The first pattern that matches a part counts.
         printed = [match.groupdict() for reader in _READERS if (match := reader.search(part))]

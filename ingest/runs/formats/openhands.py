@@ -74,7 +74,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             yield _of_row(file, row, position)
         else:
             others.append((position, row))
-    # Rows are also changes of the agent's state, and other reports of its application.
+    # Other rows record changes of the agent's state, and what else its application reports.
     events = [row for _, row in others]
     if not any(map(_is_event, events)):
         yield from (_of_row(file, row, position) for position, row in others)

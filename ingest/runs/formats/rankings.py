@@ -38,7 +38,7 @@ _SCORES_HINT = "Scores as JSON are {query: {document: score}}."
 
 
 def recognise_trec(head: bytes, name: str) -> bool:
-    """Whether the first line has six columns, the fourth a whole number and the fifth a number."""
+    """Whether the first line has six columns, or more (spaces in the document), with a rank and a score as numbers."""
     columns = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].split()
     with suppress(ValueError):
         return len(columns) >= 6 and columns[-3].isdigit() and float(columns[-2]) is not None

@@ -96,7 +96,7 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
 
 
 def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
-    """An action as a call; the path of a file that the agent creates, whose windows show nothing, joins `created`."""
+    """An action as a tool call; the path of a file that the agent creates, which shows nothing, joins `created`."""
     name = action.strip().partition("\n")[0].partition(" ")[0]
     call = ToolCall(name, {"command": action}, observation, folder=folder)
     if editor := _EDITOR.match(action):
