@@ -15,7 +15,7 @@ _LARGEST_FLOAT32 = 3.4028234663852886e38
 
 
 def read_rankings(job: ImportJob) -> ReadAnswers:
-    """A ranking's rows (`RANKING_COLUMNS` but document), each checked by itself, and the function that makes tables."""
+    """The `ReadAnswers` of a ranking: its rows (`RANKING_COLUMNS` but document), each checked by itself."""
     input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
@@ -182,7 +182,7 @@ _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
 def read_completions(job: ImportJob) -> ReadAnswers:
-    """Completions, each with the item whose hole it fills, else its location as `item_id`; the function for tables."""
+    """The `ReadAnswers` of completions: each with the item whose hole it fills, else its location as `item_id`."""
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)

@@ -33,7 +33,7 @@ _TRIED = (
 
 
 def read_trajectories(job: ImportJob) -> ReadAnswers:
-    """One trajectory per item, undamaged if possible, and the function for tables; other damaged ones are rejects."""
+    """The `ReadAnswers` of trajectories: one per item, undamaged if possible; other damaged ones become rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
     views, answers = parse_runs(job.files, ids, job.rejects, job.result)

@@ -164,7 +164,7 @@ class _Parser:
         return self._redirected(command, redirects)
 
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
-        # No command inside a compound command gets the file that is fed to it.
+        # A file redirected into a compound command is passed to none of its commands.
         command = replace(command, words=[*command.words])
         for node in redirects:
             if node.type != "file_redirect":

@@ -51,7 +51,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     samples of a `loc_….jsonl` are joined, as by the published converter.
     """
     patches, lost = dict[str, str](), list[str]()
-    # The first of the files of patches that has a patch for an item counts.
+    # The first patch file that has a patch for an item counts.
     for other in (file.all[path] for path in _companions(file.path) if path in file.all):
         try:
             for _, row in other.objects():
