@@ -1,9 +1,9 @@
-// A view as text for other programs: CSV, Markdown, LaTeX.
+// Exports a view as CSV, Markdown or LaTeX.
 (function () {
   "use strict";
   const { columns } = window.goldspan.board;
 
-  // What a line says in each column: the number, with its interval where there is one.
+  // The cells of a row as text: the number, with its interval if there is one.
   function cells(found, line) {
     const beside = (text, interval) => (interval ? text + " (" + interval + ")" : text);
     return columns(found).map(([key]) => ({
@@ -13,7 +13,7 @@
     })[key] || line.further[key] || "");
   }
 
-  // A spreadsheet wants numbers alone, each in a column, and would run a text that begins like a formula.
+  // CSV for spreadsheets has each number in a column of its own; texts that look like a formula must not be run.
   function csv(found, lines) {
     const plain = (text) => text.replace(/−/g, "-").replace(/^–$/, "").replace(/(\d),(?=\d{3})/g, "$1");
     const quoted = (text) => {

@@ -1,4 +1,4 @@
-// What a leaderboard shows, as plain values: numbers as text, and the rows of a view out of a board's data. No markup here.
+// A leaderboard's view as plain values: numbers as text, and rows made from a board's data. No markup here.
 (function () {
   "use strict";
   const MISSING = "–";
@@ -7,7 +7,7 @@
   const FAR = 2;
   const N_SHOWN = 15;
 
-  // To so many decimals as the page's maker rounds: what lies exactly half-way goes to the even digit.
+  // A number to `digits` decimals, rounded as in Python: half-way cases go to the even digit.
   function fixed(value, digits, sign) {
     if (value === null || value === undefined) {
       return MISSING;
@@ -49,7 +49,7 @@
     return letters;
   }
 
-  // A run's numbers in a slice by their names; null where it has none there.
+  // Field name → a run's number in a slice; null if the run has none there.
   function cell(board, file, slice, run) {
     const fields = ((file && file[slice]) || [])[run];
     if (!fields) {
@@ -60,7 +60,7 @@
     return found;
   }
 
-  // The protocol's own table has means over items where a metric has no ratio of sums, and of what describes steps.
+  // The average shown of a column: if the protocol's is micro, metrics of steps or without a ratio of sums are means.
   function averaged(board, column, average) {
     const isMean = average === "micro" && board.average === "micro" && (column.micro === "none" || column.steps);
     return isMean ? "macro" : average;
@@ -74,7 +74,7 @@
     });
   }
 
-  // Places in order: best first, what is missing last, and equals in the order they had.
+  // Runs sorted by a value: best first, missing values last, equal ones in their previous order.
   function inOrder(places, of, better) {
     const sign = better === "lower" ? 1 : -1;
     return places.map((run, place) => ({ run, place })).sort((a, b) => {
@@ -103,7 +103,7 @@
     return compared.filter((run) => Object.values(kept).includes(run) && found[run].value !== null);
   }
 
-  // All that a table shows in a view. `files` has what was loaded: column → its numbers; `costs` what is measured.
+  // The content of a table in a view. `files`: column → the numbers loaded; `costs`: the measured costs, if loaded.
   function view(board, state, files, costs) {
     const primary = board.columns[0];
     const column = board.columns.find((one) => one.name === state.metric) || primary;
@@ -180,7 +180,7 @@
     const heads = systems.map((run) => ranks[run]);
     return {
       primary, isByPrimary: isOwn && column === primary,
-      // Stored are those by the protocol's own average; that of the view that the page opens with says what it is of.
+      // Verdicts are stored only for the protocol's own average; else that of the opening view is shown, with its name.
       verdict: isOwn && (board.verdicts[column.name] || {})[at.name] || board.verdict,
       board, column, at, digits, further, parts, lines, systems,
       nSystems: parts[0].runs.length + parts[2].runs.length,
@@ -200,7 +200,7 @@
     };
   }
 
-  // The rows of a view's parts that are shown: sorted as asked for, and no more than wanted of the systems.
+  // The rows shown of each part of a view: sorted as the state has it, and systems limited in number.
   function shown(found, state, first) {
     const key = state.sort, limit = state.rows === "all" ? Infinity : N_SHOWN;
     let left = limit;

@@ -1,9 +1,9 @@
-// A leaderboard's markup out of the values of board-data.js: the same as the template makes for the view it opens with,
-// and what scripts add to either: buttons, boxes, and each switch as the view has it.
+// A leaderboard's markup from the values of board-data.js, equal to the template's for the opening view, and what
+// scripts add to both: buttons, checkboxes, and the settings of the controls.
 (function () {
   "use strict";
   const { count, fixed, plural, values, cell, between, measured } = window.goldspan.board;
-  // A number over fewer items says little: its cell is hatched, and an interval of it says nothing.
+  // Below this number of items a cell is hatched, and no interval is shown.
   const FEW = 5;
 
   function h(tag, attributes, ...content) {
@@ -54,7 +54,7 @@
     );
   }
 
-  // The heads: key, words, whether a first click sorts upwards.
+  // The columns, as [key, title, class].
   function columns(found) {
     const { has, column, primary, board } = found;
     const by = column === primary ? board.averages[board.average] : primary.title;
@@ -95,7 +95,7 @@
     return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isOfItems ? found.board.itemIntervals : "") + (found.isTooFew ? "Too few items to rank. " : "");
   }
 
-  // What is said around the table: each sentence is of the view, or names the view that it is of.
+  // Updates the texts around the table; a sentence about another view names that view.
   function describe(section, found) {
     const verdict = section.querySelector(".verdict");
     if (verdict) {
@@ -105,7 +105,7 @@
     section.querySelector("[data-metric-title]").textContent = found.column.title;
   }
 
-  // The whole table anew.
+  // Draws the whole table again.
   function draw(table, found, parts, state, sorted, direction) {
     const style = found.marks.map((mark, place) => (mark.isBeyond ? "" : "--m" + (place + 1) + ":" + percent(mark.at) + ";")).join("");
     table.setAttribute("style", style);
@@ -115,7 +115,7 @@
     table.append(...bodies(found, parts));
   }
 
-  // The number of a view by the values of a slice; the shades run from the least to the greatest of the systems'.
+  // The view's metric by the values of a slice; shades run from the least to the greatest number of the systems.
   function drawHeat(table, found, files, state, lines) {
     const { board, column, digits } = found;
     const slice = board.slices.find((one) => one.name === state.heat);
@@ -140,7 +140,7 @@
     return h("div", null, h("h4", null, title), h("dl", { class: "facts-of" }, ...pairs.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, value)))));
   }
 
-  // What a row opens to: its number over every slice, where its gold went, what it cost, and how to make it again.
+  // The details of a row: its number over every slice, the ledger of its gold, its cost, and how to reproduce it.
   function details(found, files, costs, line, state) {
     const { board, column, digits } = found, system = line.system;
     const slices = board.slices.flatMap((slice) => slice.values.map(([value]) => {
@@ -166,13 +166,13 @@
       board.citation ? code("BibTeX of the benchmark", board.citation) : null)));
   }
 
-  // A column's name as metric and cut-off.
+  // A column's name, split into metric and cut-off.
   function split(name) {
     const at = name.indexOf("@");
     return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
   }
 
-  // The cut-offs that a metric has, and every control as the state has it.
+  // Shows the cut-offs that the metric has, and sets every control to the state.
   function setControls(section, state, names) {
     const [metric, cut] = split(state.metric);
     const cuts = names.map(split).filter((one) => one[0] === metric).map((one) => one[1]);
@@ -195,7 +195,7 @@
     });
   }
 
-  // Buttons in the heads, and in each row one that opens it and a box to compare it.
+  // Adds buttons to the heads, and to each row a button for its details and a checkbox to compare it.
   function dress(section, picks) {
     const table = section.querySelector("table[data-main]");
     table.querySelectorAll("thead th[data-key]:not(:has(button))").forEach((cell) => {
@@ -216,7 +216,7 @@
     pick(section, picks);
   }
 
-  // What is said of the systems that are picked, by their keys with commas between.
+  // Updates the link that compares the picked systems; `picks` are their keys, separated by commas.
   function pick(section, picks) {
     const picked = picks ? picks.split(",") : [];
     const box = section.querySelector(".picks"), link = box.querySelector("a");
@@ -228,7 +228,7 @@
     box.querySelector("span").textContent = picked.length < 2 ? "One system picked; pick another to compare them." : "";
   }
 
-  // The button that shows all systems, or the first again.
+  // Updates the button that shows all systems, or only the first.
   function setMore(section, found, parts, state) {
     const more = section.querySelector("[data-more]");
     const n = parts[0].lines.length + parts[2].lines.length;

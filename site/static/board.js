@@ -1,5 +1,5 @@
-// The leaderboard's switches. What is shown is in the address, so a copied link shows the same view; the view that the
-// page opens with is in it already, and the numbers of every other are loaded when they are asked for.
+// The leaderboard's controls. The view is stored in the address, so a copied link shows the same one; the page contains
+// the opening view, and loads the numbers of other views when they are needed.
 (function () {
   "use strict";
   const { load } = window.goldspan;
@@ -29,7 +29,7 @@
     return controls(name).flatMap((one) => (one.options ? Array.from(one.options) : [one])).map((one) => one.value);
   }
 
-  // What an address says; what there is not is as if it were not said.
+  // Reads the state from the address; unknown values are ignored.
   function read() {
     const given = new URLSearchParams(location.hash.slice(1));
     const protocol = sectionOf(given.get("protocol")) ? given.get("protocol") : sections[0].dataset.protocol;
@@ -73,7 +73,7 @@
     return board.columns.filter((one) => names.has(one.name));
   }
 
-  // The board's data with the measures that a view needs.
+  // Loads the board's data and the measures that a view needs.
   function data() {
     const path = section().dataset.board;
     const own = loaded.get(path) || { files: {} };
@@ -95,7 +95,7 @@
     return lower || key === "rank" || key === "system" ? "ascending" : "descending";
   }
 
-  // Whether the rows that are there need no more than another order.
+  // Whether the rows in the table only need another order.
   function isReordered(own) {
     const has = own && own.found && section().dataset.drawn && !section().hidden && !state.open;
     return has && KEYS.every((key) => key === "sort" || key === "dir" || own.state[key] === state[key]) &&
@@ -121,7 +121,7 @@
     Object.assign(own, { parts, state });
   }
 
-  // Shows the state: the section, the controls, and the table unless it is the one that the page came with.
+  // Shows the state: the section, the controls, and the table unless it is already in the page.
   function show() {
     const before = loaded.get(section().dataset.board);
     if (isReordered(before)) {
@@ -173,7 +173,7 @@
     }
   }
 
-  // A metric at the cut-off that was shown before where it has that, else at its first.
+  // The metric's column at the given cut-off, or at its first if it does not have that one.
   function metricAt(metric, cut) {
     const names = options("columns").slice(1).filter((one) => split(one)[0] === metric);
     return names.find((one) => split(one)[1] === cut) || names[0];

@@ -1,11 +1,11 @@
-// The figures of a comparison: differences within repositories, items from hard to easy, where the gold went. Each has
-// its numbers in a table below it, and is kept as SVG or CSV.
+// The figures of a comparison: differences by repository, items from hard to easy, and the ledger of the gold. Each has
+// its numbers in a table below, and can be saved as SVG or CSV.
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
   const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "text-anchor"];
   const MOST_ROWS = 24;
-  // As KINDS in report/entities.py has them.
+  // The shapes of KIND_LOOKS in report/charts/figures.py.
   const SHAPES = { retriever: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z", agent: "M-4-4H4V4H-4Z", baseline: "M0-5.5L5.5 0 0 5.5-5.5 0Z", oracle: "M0-5L5 4H-5Z", imported: "M-4-5L5 0-4 5Z" };
   const { element, number, signed, count, visible, csv, keep } = goldspan.outcomes;
 
@@ -29,7 +29,7 @@
     return made;
   }
 
-  // As a file the picture has no style sheet: every colour is written on the mark.
+  // A picture for a file, which has no style sheet: every mark gets its computed style.
   function alone(svg) {
     const copy = svg.cloneNode(true);
     const from = svg.querySelectorAll("*");
@@ -41,7 +41,7 @@
     return new XMLSerializer().serializeToString(copy);
   }
 
-  // A picture with its downloads and its numbers: as they are shown, and exactly.
+  // A picture with its downloads and its numbers, rounded in the page and exact in the CSV.
   function figure(svg, name, caption, head, shown, exact) {
     const made = element("figure", null, { class: "compared" });
     made.appendChild(svg);
@@ -52,7 +52,7 @@
     });
     const numbers = made.appendChild(element("details"));
     numbers.appendChild(element("summary", "The numbers"));
-    // Of thousands of repositories it takes a while: made when it is wanted.
+    // Made when opened, because a table of thousands of repositories takes a while.
     numbers.addEventListener("toggle", () => {
       const box = numbers.appendChild(element("div", null, { class: "scroll", role: "region", tabindex: "0", "aria-label": caption }));
       box.appendChild(table(caption, head, shown()));
@@ -66,7 +66,7 @@
     return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   }
 
-  // One row per repository or language: how far the second lies above the first there; below them over all items.
+  // A row per repository or language with the difference, second minus first; the last row is over all items.
   function forest(width, rows, whole, kind, said) {
     const first = rows.slice(0, MOST_ROWS).concat(whole || []);
     const least = Math.min(0, ...first.map((row) => (row.low === null ? row.delta : row.low)));
@@ -113,18 +113,18 @@
     });
   }
 
-  // The items of a slice, hardest first; of 256 steps, so by counting.
+  // The items of a slice, hardest first, by counting sort, since ease has 256 steps.
   function byEase(board, slice) {
     const starts = new Uint32Array(257);
     for (let i = slice.from; i < slice.to; i++) { starts[board.ease[i] + 1] += 1; }
     for (let code = 0; code < 256; code++) { starts[code + 1] += starts[code]; }
     const order = new Uint32Array(slice.to - slice.from);
     for (let i = slice.from; i < slice.to; i++) { order[starts[board.ease[i]]++] = i; }
-    // The mean of a metric of which less is better is the greater the harder.
+    // If lower is better, a greater mean is a harder item.
     return board.sign < 0 ? order.reverse() : order;
   }
 
-  // The means of a run over as many parts of equal size; NaN where it has no value.
+  // A run's means over `n` parts of `order` of equal size; NaN where it has no value.
   function binned(order, values, n) {
     return Array.from({ length: n }, (_, bin) => {
       let sum = 0;
@@ -150,7 +150,7 @@
       const y = place * 40;
       svg.appendChild(drawn("text", { x: 0, y: y + 13, class: "label" }, names[place]));
       svg.appendChild(drawn("rect", { x: 0, y: y + 18, width: width, height: 18, class: "ground" }));
-      // Neighbours alike in shade are one mark.
+      // Neighbours of the same shade become one mark.
       for (let start = 0; start < n;) {
         let end = start + 1;
         const shade = Math.round(Math.max(row[start], 0) / most * 20);

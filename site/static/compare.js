@@ -1,5 +1,5 @@
-// Compare: what is picked, the verdicts, and who draws what. The state lives in the address: a copied link shows the same
-// view, back and forward go from view to view.
+// Compare: selection, verdicts, and calls of the other scripts that draw. The state is stored in the address: a copied
+// link shows the same view, back and forward go from view to view.
 (function () {
   "use strict";
   const form = document.getElementById("pick");
@@ -12,17 +12,17 @@
   const MOST_IN_ADDRESS = 300;
   const boards = Array.from(form.protocol.options);
   const EMPTY = { slice: "", pair: "", dir: "", repo: "", why: "", page: 1 };
-  let state = null; // protocol (an option's value), systems (keys), and what EMPTY has
+  let state = null; // protocol (an option's value), systems (keys), and the fields of EMPTY
   let board = null;
   let latest = 0;
-  let exact = []; // the table of verdicts, every digit
+  let exact = []; // the table of verdicts with all digits
   const VERDICT = ["delta", "low", "high", "p", "p_adjusted", "verdict", "exploratory", "wins", "ties", "losses", "smallest_detectable", "n_items", "n_repos", "unit"];
 
   function given() {
     return new URLSearchParams(location.hash.slice(1));
   }
 
-  // The board that an address means: one protocol may have several, each for a task; then the one that has the systems.
+  // The board of an address: if a protocol has several, one per task, the one with the systems.
   function meant(name, keys) {
     const exact = boards.filter((option) => option.value === name);
     const alike = exact.length ? exact : boards.filter((option) => option.value.startsWith(name + "/"));
@@ -64,7 +64,7 @@
       if (state[key] && state[key] !== EMPTY[key]) { kept.set(key, state[key]); }
     });
     const said = () => kept.toString().replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%2F/g, "/");
-    // Whatever a repository is called.
+    // The name of a repository may be of any length.
     if (said().length >= MOST_IN_ADDRESS) { kept.delete("repo"); }
     return said();
   }
@@ -76,7 +76,7 @@
     }
   }
 
-  // A change that a person made.
+  // Applies a change made by the user.
   function change(part, said) {
     state = Object.assign({}, state, part);
     write();
@@ -122,7 +122,7 @@
     Array.from(byId("choices").children).forEach((item) => { item.hidden = !item.textContent.toLowerCase().includes(wanted); });
   }
 
-  // What table `comparisons` says of b against a, whichever way round it has them; null where it has no such pair.
+  // The row of table `comparisons` of b compared with a, inverted if stored as a with b; null if there is none.
   function stored(slice, a, b) {
     const row = slice.pairs.find((one) => (one[0] === a && one[1] === b) || (one[0] === b && one[1] === a));
     if (!row) {
@@ -141,7 +141,7 @@
     });
   }
 
-  // What the items say alone, of a pair that was not tested.
+  // A pair that was not tested, computed from the items, without an interval.
   function counted(slice, a, b) {
     const found = pair(board, a, b, slice);
     return { delta: found.delta, verdict: null, low: null, wins: found.wins, ties: found.ties, losses: found.losses, n_items: found.n };
@@ -167,7 +167,7 @@
     return notes.length ? said.slice(0, -1) + " (" + notes.join("; ") + ")." : said;
   }
 
-  // What is known of each system: its number, and against the first what the test said and the items count.
+  // The table of systems: each one's number and, compared with the first, the result of the test and item counts.
   function verdicts(slice, runs) {
     const places = state.systems.map(board.place);
     const conclusions = byId("conclusions");
@@ -200,7 +200,7 @@
     byId("numbers").firstChild.textContent = board.benchmark + ": " + board.measure + ", " + board.averaged + "; " + (board.slice === "all" ? "all " : board.slice + " " + (state.slice || board.strata[0]) + ", ") + population;
   }
 
-  // The row of a figure for all items: what the test's interval says.
+  // The row of a figure for all items, with the interval of the test.
   function over(slice, key) {
     const row = stored(slice, board.place(state.systems[0]), board.place(key));
     return row && { label: "all", n: row.n_items, delta: row.delta, low: row.low, high: row.high };
@@ -275,7 +275,7 @@
   byId("verdicts-csv").addEventListener("click", () => goldspan.outcomes.keep("verdicts.csv", goldspan.outcomes.csv(exact), "text/csv"));
   byId("search").addEventListener("input", search);
   document.querySelector("[name=pair]").addEventListener("change", (event) => change({ pair: event.target.value, page: 1 }, "Looking at " + event.target.selectedOptions[0].textContent + "."));
-  // An anchor within the page, such as that of the link that skips to the content, is no view.
+  // An anchor within the page, such as the target of the link that skips to the content, is not a view.
   ["popstate", "hashchange"].forEach((name) => window.addEventListener(name, () => {
     if (!location.hash || location.hash.includes("=")) { start(); }
   }));

@@ -1,9 +1,9 @@
-// Copying: `goldspan.copy(text, done)` for scripts, and a button on every text that is there to be copied.
+// Copying: `goldspan.copy(text, done)` for scripts, and a button on every text meant to be copied.
 (function () {
   "use strict";
   window.goldspan = window.goldspan || {};
 
-  // Calls `done` with whether the browser let us.
+  // Calls `done` with whether the browser allowed it.
   window.goldspan.copy = function (text, done) {
     if (navigator.clipboard) {
       navigator.clipboard.writeText(text).then(function () { done(true); }, function () { done(old(text)); });

@@ -1,4 +1,4 @@
-// A figure as PNG, drawn by the browser from the picture in the page when it is asked for: in the page's colours, twice its size.
+// A figure as PNG, drawn on demand by the browser from the picture in the page, in its colours and at twice its size.
 (function () {
   "use strict";
   const SCALE = 2;

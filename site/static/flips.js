@@ -1,13 +1,13 @@
-// The items on which two systems differ, the largest difference first: a page at a time, by direction, repository and
-// what became of the gold; as a file; by j and k.
+// The items on which two systems differ, the largest difference first: in pages, filtered by direction, repository and
+// ledger class; saved as a file; with keys j and k to go through them.
 (function () {
   "use strict";
   const PER_PAGE = 50;
   const { element, number, signed, count, visible, csv, keep } = goldspan.outcomes;
   const byId = (id) => document.getElementById(id);
 
-  // Their places, by how far the two are apart, of equal ones in the items' order. Both in one number: sorting plain
-  // numbers takes a tenth of the time that asking a function of each two takes.
+  // The positions of these items, by difference, then in the items' order. Both are put into one number, because sorting
+  // plain numbers takes a tenth of the time of sorting with a comparison function.
   function differing(a, b, slice) {
     const n = slice.to - slice.from;
     const keys = new Float64Array(n);
@@ -22,13 +22,13 @@
     return Uint32Array.from(sorted, (key) => slice.from + key % 4194304);
   }
 
-  // What a pair of runs is, for the list.
+  // The data of the list for a pair of runs.
   function listing(view) {
     const { board, a, b } = view;
     const all = differing(a, b, view.slice);
     const isBetter = (i) => (b.value[i] - a.value[i]) * (board.sign || 1) > 0;
     const reason = (run, i) => (run.why && run.why[i] ? board.classes[run.why[i] - 1] : null);
-    // What became of most of its gold, and how much was found among how much: finding it among all lines is no feat.
+    // The class of most of its gold, and the gold lines found of all, with the lines returned: returning all finds all.
     const outcome = (run, i) => {
       const one = reason(run, i);
       const counted = one && run.returned && run.returned[i] > 0;
@@ -38,7 +38,7 @@
       all: all,
       isBetter: isBetter,
       reason: reason,
-      // Why the worse of the two is worse.
+      // The ledger class of the worse of the two.
       of: (i) => reason(isBetter(i) ? a : b, i),
       kept: (filters) => {
         const repo = filters.repo ? board.repos.indexOf(filters.repo) : -1;
@@ -54,7 +54,7 @@
 
   const shown = { view: null, listing: null, kept: null, at: -1, changed: null };
 
-  // The item with both systems, the worse first: why that one is worse is said first there.
+  // The address of the item with both systems, the worse first, because the item's page explains the first.
   function address(view, i, id) {
     const both = shown.listing.isBetter(i) ? [view.a, view.b] : [view.b, view.a];
     const name = encodeURIComponent(id).replace(/%2F/g, "/").replace(/%40/g, "@").replace(/%3A/g, ":");
@@ -114,7 +114,7 @@
     shown.filters = Object.assign({}, filters, { page: page });
   }
 
-  // Lists a pair of runs; what a person changes is given to `changed`.
+  // Lists a pair of runs; `changed` is called with the user's changes.
   function show(view, filters, changed) {
     if (!shown.view || shown.view.a !== view.a || shown.view.b !== view.b || shown.view.slice !== view.slice) {
       shown.listing = listing(view);

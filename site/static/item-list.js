@@ -1,11 +1,11 @@
-// The list of a benchmark's items: its filters, its pages. Read when it is asked for.
+// The list of a benchmark's items, with filters and pages. Loaded on demand.
 (function () {
   "use strict";
   const {element} = goldspan.strips;
   const PAGE = 50, UNSCORABLE = "unscorable";
   let view = null, listed = null;
 
-  // Which run a ledger's filter means, as its number; the first shown where there is none such.
+  // The number of the run in the ledger filter; the default run if there is none.
   function ledgerRun() {
     const named = view.about.runs.findIndex(run => run.key === view.state.ledger.split("/")[0]);
     return named < 0 ? view.about.first : named;
@@ -16,7 +16,7 @@
     return given === UNSCORABLE || Object.keys(view.about.classes).includes(given) ? given : "";
   }
 
-  // The list's columns with the class of each item for the run in question; read once.
+  // The columns of the list, loaded once, with each item's ledger class for the run of the filter.
   function list() {
     listed = listed || view.data("list").then(text => text ? goldspan.parse(text) : Promise.reject(new Error("no list")));
     const run = ledgerRun();
@@ -24,7 +24,7 @@
     return Promise.all([listed, classes]).then(([columns, found]) => Object.assign({}, columns, found));
   }
 
-  // The places in the list that the filters leave, in the chosen order.
+  // The positions in the list that pass the filters, in the chosen order.
   function filtered(columns) {
     const q = view.state.q.toLowerCase(), wanted = ledgerClass(), names = Object.keys(view.about.classes);
     const code = wanted && wanted !== UNSCORABLE ? String(names.indexOf(wanted)) : "";
@@ -100,7 +100,7 @@
     box.replaceChildren(step("‹ earlier", page - 1), " page " + page + " of " + nPages + " ", step("later ›", page + 1));
   }
 
-  // Told once what is viewed: the address's state, the benchmark, how to go elsewhere.
+  // Called once with the view: the address's state, the benchmark, and functions to go elsewhere.
   goldspan.give("item-list", function (given) {
     view = given;
     return {list, filtered, showList};

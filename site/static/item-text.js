@@ -1,15 +1,15 @@
-// An item as text, as far as it is shown: its question, its gold, and the lines that systems returned; else where it can
-// be seen.
+// An item as text, if it may be shown: its query, its gold, and the lines that systems returned; else a note where to
+// see it.
 (function () {
   "use strict";
   const {element} = goldspan.strips;
 
-  // Which of the systems shown returned a line, by the numbers that they have here.
+  // The numbers (from 1) of the shown systems that returned a line.
   function returnedBy(held, number) {
     return held.map((ranges, place) => ranges.some(one => one[0] < number && number <= one[1]) ? String(place + 1) : "").join("");
   }
 
-  // A line's words, each in the colour of its kind where that is known.
+  // The words of a line, highlighted by kind if the kinds are known.
   function words(text, kinds) {
     const parts = [];
     let at = 0;
@@ -21,7 +21,7 @@
     return element("code", {}, ...parts, text.slice(at));
   }
 
-  // The lines of a file that are gold, near it, or returned by a system shown, as rows; null where none is.
+  // The lines of a file that are gold, near gold, or returned by a shown system, as rows; null if there are none.
   function rows(about, item, file, shown) {
     const at = about.kind === "lines" ? item.files.indexOf(file.path) : -1, golden = file.n.filter((number, place) => file.gold[place]);
     const held = shown.map(run => {
@@ -67,7 +67,7 @@
       element("p", {class: "note"}, "G gold" + who + ". " + licence)].filter(Boolean);
   }
 
-  // The text that systems were asked with.
+  // The text of the query.
   function question(about, found) {
     return found.question ? [element("h2", {}, "The question"), element("pre", {class: "question", tabindex: "0", role: "region", "aria-label": "The question"}, found.question)]
       : [element("p", {class: "note"}, "The question is not published here: no licence that permits it is known.")];

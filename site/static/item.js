@@ -1,5 +1,5 @@
-// One item: a sentence on what became of its gold, its files as strips, and the sum that makes each score; of an item
-// with candidates, who ranks which of them first. Everything is computed here from ids and ranges of lines alone.
+// One item: a sentence on what happened to its gold, its files as strips, and how each score is computed; for an item
+// with candidates, each system's first ones. Everything is computed here from ids and ranges of lines only.
 (function () {
   "use strict";
   const {element, byFile, sizes, size, both, row, answer, axis, said} = goldspan.strips;
@@ -22,12 +22,12 @@
     return number(n) + tail;
   }
 
-  // How far an answer is shown: a retriever's down to the cut-off, of an agent what it kept.
+  // The part of an answer that is shown, in words: a retriever's up to the cut-off, an agent's final context.
   function until(about, run) {
     return run.steps ? "final context" : about.budget ? "first " + number(about.budget) + " characters" : "first " + plural(about.depth, "result");
   }
 
-  // What a run answered: ranges by file; null where it was not asked.
+  // The answer of a run, as ranges by file; null if the run did not have the item.
   function answered(item, run) {
     const place = item.run.indexOf(run);
     return place < 0 ? null : byFile(item.answer[place], item.files.length);
@@ -45,7 +45,7 @@
     return steps;
   }
 
-  // The lines of gold seen up to each step.
+  // The number of gold lines seen up to each step.
   function seenBy(item, run) {
     let seen = [];
     return stepsOf(item, run).map(step => {
@@ -63,7 +63,7 @@
     return null;
   }
 
-  // Fixed templates, chosen by the class that holds most of what was not found.
+  // Sentence templates by the ledger class with most of the gold that was not found.
   const TEMPLATES = {
     found: (name, amounts, n, cut) => ["Found:", `${name} returned all ${plural(n, "gold line")} in its ${cut}.`],
     past_budget: (name, amounts, n, cut) => ["Found, but too late:", `${name} returned ${number(amounts.found + amounts.past_budget)} of ${plural(n, "gold line")}, ${number(amounts.found)} of them in its ${cut}.`],
@@ -77,7 +77,7 @@
   function conclusion(about, item, shown) {
     const known = shown.map(run => [run, ledger(item, run)]).filter(each => each[1]);
     const lost = amounts => CLASSES.slice(1).reduce((most, name) => amounts[name] > amounts[most] ? name : most, CLASSES[1]);
-    // An agent that lost most on keeping tells more than the first system.
+    // An agent that dropped most of what it read is more interesting than the first system.
     const chosen = known.find(each => lost(each[1]) === "seen" && each[1].seen > 0) || known[0];
     if (!chosen) {
       return [];
@@ -165,7 +165,7 @@
     return item.files.map((path, file) => file).filter(file => !item.goldByFile[file].length && held[file].length);
   }
 
-  // The files without gold, a line each and system.
+  // The returned files without gold, an entry per system and file.
   function wrongFiles(about, item, shown) {
     const list = element("ul", {class: "wrong-files"});
     shown.forEach(run => {
@@ -210,7 +210,7 @@
     return element("p", {class: "lead tight"}, words.join(" · "), ...completed);
   }
 
-  // What there is to say of an item with these systems, as elements one below the other.
+  // The content of an item's view for these systems, as elements one below the other.
   function body(about, item, shown) {
     if (item.why_not !== undefined) {
       return [element("p", {class: "verdict"}, "Cannot be scored: " + item.why_not + ". It is left out of every average.")];

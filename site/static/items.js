@@ -1,4 +1,4 @@
-// A benchmark's items: the list with its filters, and one item. What is shown stands in the address behind `#`.
+// A benchmark's items: the list with its filters, and one item. The state is stored in the address after `#`.
 (function () {
   "use strict";
   const {element, byFile} = goldspan.strips;
@@ -7,7 +7,7 @@
   const usual = {item: "", systems: "", replay: "", step: "", q: "", repo: "", language: "", ledger: "", class: "", order: "", page: ""};
   const title = document.title;
   let about = null, replay = null, drawn = "", state = null;
-  // What the list is told of, whose script is read when the list is asked for.
+  // The view given to the list's script, which is loaded on demand.
   const view = {about: null, state: null, data, address, go, open};
 
   function data(name) {
@@ -26,14 +26,14 @@
     return parts.length ? "#" + parts.map(name => name + "=" + quoted(next[name])).join("&") : location.pathname.split("/").pop() || "#";
   }
 
-  // A change that a reader makes can be taken back.
+  // Applies a change; the browser's back button undoes it.
   function go(change) {
     history.pushState(null, "", address(change));
     read();
     return show();
   }
 
-  // One of the two parts of the page: an item, or the list.
+  // Shows one of the two parts of the page: an item (`parts`) or the list.
   function open(parts, name) {
     if (parts) {
       one.replaceChildren(...parts);
@@ -53,7 +53,7 @@
     return chosen.length ? Array.from(new Set(chosen)) : about.usual;
   }
 
-  // The last of the shards, given by their first items, that does not begin behind an item.
+  // The number of the shard with an item: the last one whose first id is not greater.
   function shardOf(id, firsts) {
     let low = 0, high = firsts.length;
     while (low + 1 < high) {
@@ -63,7 +63,7 @@
     return low;
   }
 
-  // An item with its place among those that can be scored, and who stands beside it there.
+  // An item with its position among the scorable ones, and the ids before and after it there.
   function record(id) {
     return data(shardOf(id, about.shards)).then(text => text ? goldspan.parse(text) : {rows: []}).then(shard => {
       const rows = shard.rows, place = rows.findIndex(row => row.item_id === id);
@@ -77,7 +77,7 @@
     });
   }
 
-  // The neighbours: of the list where it is filtered, else of all items.
+  // The ids before and after an item: in the list if it is filtered, else among all items.
   function neighbours(item) {
     if (!["q", "repo", "language", "ledger", "class", "order"].some(name => state[name])) {
       return Promise.resolve({before: item.before, behind: item.behind, told: item.at === null ? "" : item.at.toLocaleString("en") + " of " + goldspan.item.plural(about.items, "item")});
@@ -151,7 +151,7 @@
     }
   }
 
-  // The item as text where it is shown, else how to see it. What shows it is read when it is asked for.
+  // The item as text, or how to see it. The script for it is loaded on demand.
   function text(item, asked, place) {
     if (item.why_not !== undefined) {
       return;
@@ -161,7 +161,7 @@
       const found = shard.rows.find(row => row.item_id === item.item_id);
       asked.replaceChildren(...(found ? show.question(about, found) : []));
       place.replaceChildren(...(found ? show.text(about, item, found, shownRuns()) : show.without(about, item)));
-      // What is to be completed stands at the end of a prompt, and gold seldom on a file's first lines.
+      // Scroll to the end of a prompt, which is to be completed, and to the gold, which is seldom on the first lines.
       const prompt = asked.querySelector("pre");
       if (prompt && item.target_path) {
         prompt.scrollTop = prompt.scrollHeight;
@@ -173,8 +173,8 @@
     });
   }
 
-  // Another step of the replay: only what it changes is drawn anew, so that the slider can be drawn on. There are too many
-  // steps for each to be a way back.
+  // Goes to another step of the replay. Only the changed parts are drawn again, so that the slider can be dragged on.
+  // The steps are too many to be entries of the browser's history.
   function replayTo(item, shown, step) {
     history.replaceState(null, "", address({step: step === item.replay.n ? "" : String(step)}));
     read();

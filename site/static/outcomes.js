@@ -1,5 +1,5 @@
-// What each system made of each item: loads the files of report/pages/compare.py, and holds two runs against one another as
-// `evaluate` does, on the items that both have a value for.
+// The outcome of each system on each item: loads the files of report/pages/compare.py, and compares two runs as
+// `evaluate` does, on the items for which both have a value.
 (function () {
   "use strict";
   const boards = {};
@@ -13,7 +13,7 @@
     return bytes(text).then((buffer) => JSON.parse(new TextDecoder().decode(buffer)));
   }
 
-  // Whole numbers of 1, 2 or 4 bytes each.
+  // Integers of 1, 2 or 4 bytes each.
   function whole(text, n) {
     return bytes(text).then((buffer) => {
       const width = n ? buffer.byteLength / n : 1;
@@ -21,7 +21,7 @@
     });
   }
 
-  // Every item's number; NaN where it has none.
+  // The number of every item; NaN if it has none.
   function numbers(column, n) {
     return Promise.all([bytes(column.values), whole(column.codes, n)]).then(([buffer, codes]) => {
       const values = new Float64Array(buffer);
@@ -33,7 +33,7 @@
     });
   }
 
-  // The id of an item by its place, out of ranges of ids.
+  // A function from an item's position to its id, given ranges of ids.
   function naming(ranges) {
     const starts = [0];
     ranges.forEach((range) => starts.push(starts[starts.length - 1] + (range.length === 1 ? 1 : range[2])));
@@ -58,12 +58,12 @@
         repo: repo, language: language, ease: ease, gold: gold,
         id: naming(ids),
         place: (key) => said.runs.findIndex((run) => run.key === key),
-        // A run's outcomes: value, of ratios numerator and denominator, of lines how many gold ones were found among how
-        // many returned, and why.
+        // A run's outcomes: value; numerator and denominator of ratios; for lines, the numbers of gold lines found and
+        // of lines returned; and `why`, the ledger class.
         run: (key) => once(key, () => goldspan.load(path + "/" + key + ".js", path + "/" + key).then((found) => Promise.all(
           ["value", "numerator", "denominator", "found", "returned"].map((name) => found[name] && numbers(found[name], said.n)).concat(found.why && whole(found.why, said.n))
         ).then(([value, numerator, denominator, gold, returned, why]) => ({ key: key, value: value, numerator: numerator, denominator: denominator, found: gold, returned: returned, why: why })))),
-        // Numbers of all runs and pairs over one value of the slice, and which items it holds: those of one stand together.
+        // The numbers of all runs and pairs over one value of the slice, and the range of its (contiguous) items.
         slice_of: (place) => once("slice " + place, () => goldspan.load(path + "/slice-" + place + ".js", path + "/slice-" + place).then((found) => json(found.pairs).then((pairs) => {
           const from = stratum.indexOf(place);
           return Object.assign({}, found, { pairs: pairs, from: Math.max(from, 0), to: from < 0 ? 0 : stratum.lastIndexOf(place) + 1 });
@@ -72,7 +72,7 @@
     });
   }
 
-  // Sums of both runs over the items of each group that both have.
+  // The sums of both runs, by group, over the items for which both have a value.
   function sums(board, a, b, slice, codes, n_groups) {
     const found = { n: new Float64Array(n_groups), a: new Float64Array(n_groups), b: new Float64Array(n_groups), below_a: new Float64Array(n_groups), below_b: new Float64Array(n_groups) };
     const micro = board.average === "micro";
@@ -97,7 +97,7 @@
     return below > 0 ? above / below : 0;
   }
 
-  // How far b lies above a, and on how many items it is better, like it, worse.
+  // The difference b minus a, and the numbers of items on which b is better, equal or worse.
   function pair(board, a, b, slice) {
     const by = sums(board, a, b, slice, board.repo, board.repos.length);
     let above = 0;
@@ -117,7 +117,7 @@
     return { delta: delta, n: n, wins: better, ties: n - above - below, losses: worse };
   }
 
-  // Student's t: its 97.5 % point, by Cornish and Fisher's expansion, good to three digits from 4 degrees of freedom.
+  // The 97.5 % point of Student's t by the Cornish–Fisher expansion, to three digits from 4 degrees of freedom on.
   function t975(degrees) {
     const z = 1.959963984540054;
     return z + (z ** 3 + z) / (4 * degrees) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * degrees ** 2) +
@@ -126,7 +126,7 @@
 
   const FEWEST = 5;
 
-  // The same within each repository or language; the items are the unit of the interval, which few items have none of.
+  // The difference within each repository or language; intervals are over items, and missing below FEWEST items.
   function within(board, a, b, slice, name) {
     const codes = board[name];
     const names = board[name + "s"];
@@ -151,14 +151,14 @@
     }).filter((one) => one.n).sort((one, other) => other.n - one.n || (one.label < other.label ? -1 : 1));
   }
 
-  // As Python rounds: of two equally near the even one. Only numbers that are few powers of two can lie between.
+  // Rounds as Python does: half-way cases go to the even digit. Only sums of few powers of two can be half-way.
   function rounded(value, digits) {
     const scaled = Math.abs(value) * Math.pow(10, digits);
     const between = scaled % 1 === 0.5 && (value * 65536) % 1 === 0;
     return between && Math.floor(scaled) % 2 === 0 ? (Math.floor(scaled) / Math.pow(10, digits)).toFixed(digits) : Math.abs(value).toFixed(digits);
   }
 
-  // With its sign, unless all that is shown is zero.
+  // A number with its sign, unless it rounds to zero.
   function shown(value, digits, plus) {
     if (value === null || value === undefined || value !== value) {
       return "–";
@@ -175,7 +175,7 @@
     number: (value, digits) => shown(value, digits, ""),
     signed: (value, digits) => shown(value, digits, "+"),
     count: (n) => (n === null || n === undefined ? "–" : String(n).replace(/\B(?=(\d{3})+$)/g, ",")),
-    // Hidden characters as escapes that a person can see.
+    // The text with hidden characters as visible escapes.
     visible: (text) => text.replace(HIDDEN, (one) => "\\u{" + one.codePointAt(0).toString(16).toUpperCase() + "}"),
     // An element with a text and attributes.
     element: (name, text, attributes) => {
@@ -184,7 +184,7 @@
       if (text !== undefined && text !== null) { made.textContent = text; }
       return made;
     },
-    // Rows of texts as a file to keep. A spreadsheet would run a text that begins like a formula.
+    // Rows as CSV. Texts that a spreadsheet would run as a formula get an apostrophe before them.
     csv: (rows) => rows.map((row) => row.map((each) => {
       const text = each === null || each !== each ? "" : String(each);
       const plain = typeof each === "string" && /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/.test(text) ? "'" + text : text;

@@ -1,20 +1,20 @@
-// An agent's steps, replayed: what each shows, and how much of the gold has been seen by then.
+// A replay of an agent's steps: the lines read at each, and the share of the gold seen so far.
 (function () {
   "use strict";
   const {element, byFile, sizes, size, both, row, said} = goldspan.strips;
 
-  // The end of a long text, where paths differ.
+  // A long text cut at its start, since paths differ at their ends.
   function tail(text) {
     return text.length > 36 ? "…" + text.slice(-35) : text;
   }
 
-  // The replay of one run at a step, from 1; strips ask it for their row.
+  // The replay of one run at a step (from 1); strips call its `stripRow`.
   function replay(about, item, run, step) {
     const steps = goldspan.item.stepsOf(item, run), seen = goldspan.item.seenBy(item, run), n = sizes(item.goldByFile, item.files.map(() => []), item.lengths).gold;
     const at = Math.min(Math.max(1, step || steps.length), steps.length);
     const files = item.files.length, before = byFile(steps.slice(0, at - 1).flat(), files), now = byFile(steps[at - 1], files);
 
-    // Light: seen before; strong: gold that has been seen; framed: what this step shows.
+    // Layers: light for lines seen so far, strong for gold among them, framed for lines read at this step.
     function stripRow(file, length) {
       const gold = item.goldByFile[file], held = before[file].concat(now[file]);
       const layers = [["wrong", held], ["right", both(gold, held)], ["now", now[file]]];
@@ -66,7 +66,7 @@
       return made;
     }
 
-    // Says in the slider and beside it where the replay is.
+    // Shows the current step in the slider and next to it.
     function tell(input, told) {
       const gold = goldspan.item.share(seen[at - 1], n);
       input.value = String(at);
@@ -74,7 +74,7 @@
       told.replaceChildren("step ", element("b", {}, String(at)), " of " + steps.length + " · gold seen " + gold + " · ", element("code", {}, shows(steps[at - 1])));
     }
 
-    // Whether any step shows lines of a file.
+    // Whether any step reads lines of a file.
     const shownFiles = byFile(steps.flat(), files).map(ranges => size(ranges) > 0);
 
     return {run, at, n: steps.length, shows: file => shownFiles[file], row: stripRow, list, slider, tell};

@@ -1,10 +1,10 @@
-// Ranges of lines: their arithmetic, and a file as a strip on which they are drawn. A range is [start, end), from 0;
-// people are shown lines from 1 to the last one.
+// Ranges of lines: arithmetic, and files as strips on which ranges are drawn. A range is [start, end), counted from 0;
+// pages show lines counted from 1, with the last one included.
 (function () {
   "use strict";
   const SVG = "http://www.w3.org/2000/svg";
 
-  // Disjoint ranges in order that hold the same lines.
+  // The same lines as sorted, disjoint ranges.
   function merged(ranges) {
     const held = [];
     ranges.filter(one => one[0] < one[1]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).forEach(one => {
@@ -22,7 +22,7 @@
     return merged(ranges).reduce((sum, one) => sum + one[1] - one[0], 0);
   }
 
-  // The lines that lie in both, as disjoint ranges.
+  // The lines in both, as disjoint ranges.
   function both(left, right) {
     const one = merged(left), other = merged(right), shared = [];
     for (let i = 0, j = 0; i < one.length && j < other.length;) {
@@ -35,7 +35,7 @@
     return shared;
   }
 
-  // Numbers, three a range, by file: [[start, end], …] of each.
+  // A flat list of ranges (file, start, end), split by file: [[start, end], …] for each.
   function byFile(numbers, nFiles) {
     const files = Array.from({length: nFiles}, () => []);
     for (let at = 0; at < numbers.length; at += 3) {
@@ -44,7 +44,7 @@
     return files;
   }
 
-  // The sizes behind a score: lines that are gold, returned, and both; a line past a file's end is none.
+  // The numbers of lines that are gold, returned, and both; lines after the end of a file do not count.
   function sizes(gold, returned, lengths) {
     const cut = (ranges, file) => lengths[file] < 0 ? ranges : ranges.map(one => one.map(line => Math.min(line, lengths[file])));
     const found = {gold: 0, returned: 0, both: 0};
@@ -61,7 +61,7 @@
     return merged(ranges).map(one => one[1] === one[0] + 1 ? String(one[1]) : (one[0] + 1) + "–" + one[1]).join(", ");
   }
 
-  // Ticks at round numbers, about so many.
+  // At most `most` ticks, at round numbers.
   function ticks(length, most) {
     const rough = Math.max(1, length / most), power = Math.pow(10, Math.floor(Math.log10(rough)));
     const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= rough);
@@ -72,7 +72,7 @@
     return found;
   }
 
-  // An element with attributes and what is in it: other elements, and texts with every hidden character made visible.
+  // An element with attributes and content: elements, and texts with hidden characters made visible.
   function element(name, values, ...within) {
     const made = document.createElement(name);
     Object.entries(values || {}).forEach(([key, value]) => made.setAttribute(key, value));
@@ -86,7 +86,7 @@
     return made;
   }
 
-  // One row: what it is called, and its ranges along the file. Layers: [[class, ranges], …], each over those before it.
+  // One row: its title, and its ranges along the file. `layers`: [[class, ranges], …], each drawn over the ones before.
   function row(title, kind, length, layers, label) {
     const said = goldspan.visible(title) + ": " + (label || "no line of this file");
     const svg = drawn("svg", {viewBox: "0 0 " + Math.max(1, length) + " 10", preserveAspectRatio: "none", class: kind, role: "img", "aria-label": said});
@@ -96,7 +96,7 @@
     return element("div", {class: "lane"}, element("span", {class: "who"}, title), svg);
   }
 
-  // What an answer has of a file: the lines that are gold stand out among those that are not.
+  // The row of an answer in a file, with gold lines in a class of their own.
   function answer(title, kind, length, gold, returned) {
     const right = both(gold, returned);
     const told = size(returned) ? "lines " + said(returned) + "; " + size(right) + " of them gold" : "";

@@ -1,4 +1,4 @@
-// Runs before the first paint: the stored theme is set before anything is drawn, and the page knows that scripts run.
+// Runs before the first paint: sets the stored theme, and marks the page as one with scripts.
 (function () {
   "use strict";
   var KEY = "goldspan-theme";
@@ -11,7 +11,7 @@
       var value = localStorage.getItem(KEY);
       return THEMES.indexOf(value) > 0 ? value : "auto";
     } catch (error) {
-      return "auto"; // storage is switched off; the system's choice stands
+      return "auto"; // storage is disabled: use the system's theme
     }
   }
 
@@ -34,7 +34,7 @@
       try {
         localStorage.setItem(KEY, next);
       } catch (error) {
-        // not kept for the next page, but set on this one
+        // storage is disabled: the theme is set on this page only
       }
       word.textContent = next;
       apply(next);
