@@ -14,8 +14,7 @@ from report.tables_read import TablesRead
 class Page:
     """A page to be rendered from a template, with its path in the site and the title of the browser's tab.
 
-    `description` is a sentence for link previews; `files` are data that the page loads on demand: path in the site →
-    content.
+    `description` is a sentence for link previews; `files` are data loaded on demand: path in the site → content.
     """
 
     path: str
@@ -29,7 +28,7 @@ class Page:
 class SiteMaterial:
     """The input of all pages: the lake's tables, the leaderboards of every benchmark (headline first), the options.
 
-    `written` are the downloads, which may still be being written; `project` is the section of pyproject.toml.
+    `written` are the downloads, which may still be being written; `project` is that section of pyproject.toml.
     `is_local`: neither an address of the site nor an `item_text` was given, so the site is for this machine only.
     """
 

@@ -82,7 +82,7 @@ TEMPLATES = Path(__file__).parent.parent / "site" / "templates"
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
-    """A template filled in; all values are escaped, and their hidden characters are made visible."""
+    """A template filled in; hidden characters in values are made visible, and values are escaped in HTML."""
     return _environment().get_template(template).render(values)
 
 

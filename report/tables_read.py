@@ -65,7 +65,7 @@ def left_out(lake: Lake) -> Mapping[str, str]:
 
 
 def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
-    """(benchmark, value of slice `subset/split/level`) → a sentence on ties: accuracy@1 if all scores were equal.
+    """(benchmark, value of `subset/split/level`) → a sentence on ties: accuracy@1 of equal scores, and of chance.
 
     Equal scores keep the candidates' order. Only scorable items whose gold is one of several candidates count.
     """

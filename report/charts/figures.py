@@ -112,7 +112,7 @@ def drawing(site: Path) -> Iterator[None]:
 
 
 def draw(function: str, *what: object) -> Future[str]:
-    """Call a function of this package (`drawing.write_shared_picture`) in the process that draws."""
+    """The future result of a function (`drawing.write_shared_picture`) that is called where figures are drawn."""
     return _artists[-1][0].submit(_drawn, function, what)
 
 

@@ -95,7 +95,7 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
 
 
 @cache
-def _forest_layers(has_zero: bool) -> str:  # of a cache's key
+def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     scale = alt.Scale(domain=["@x_domain"])
     base = marks_of("rows").encode(y=alt.Y("y:Q", scale=alt.Scale(domain=["@y_domain"]), axis=None))
     known = base.transform_filter("datum.low !== null").encode(x2=alt.X2("high"))
@@ -207,7 +207,7 @@ def _front(
 
 
 @cache
-def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front: bool) -> str:  # of a cache's key
+def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front: bool) -> str:  # positional
     has_marks = way == "linear"
     axis = alt.Axis(title="@x", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
     x = powers_axis("at") if has_marks else alt.X("at:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)

@@ -113,7 +113,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server_of(site: Path, port: int) -> ThreadingHTTPServer:
-    """A server of a site, reachable only from this machine; not started. Raises GoldspanError without site or port."""
+    """A server of a site on this machine only, not started; raises GoldspanError if site or port are not available."""
     if not (site / "index.html").is_file():
         raise GoldspanError(f"{site} holds no site", hint="Build it first: make report", code=Exit.MISSING)
     try:

@@ -23,8 +23,7 @@ NOTHING = "-"
 class ExportedRun:
     """A run of the lake with its items, pools and qrels.
 
-    `chunker` is None if it is not known; `wanted` is the protocol for the qrels, empty for the first on the benchmark's
-    page.
+    `chunker` is None if not known; `wanted` is the qrels' protocol, empty for the first on the benchmark's page.
     """
 
     def __init__(self, lake: Lake, run_id: str, wanted: str = "") -> None:
@@ -167,7 +166,7 @@ def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
-    """A ranking with a column `falling`, a score that decreases strictly with the rank; raises if there are no rows.
+    """A ranking with a column `falling`, a score that falls with the rank; raises GoldspanError without rows.
 
     It replaces the run's own scores, because trec_eval sorts by score and breaks ties in its own way.
     """

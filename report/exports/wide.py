@@ -79,7 +79,7 @@ _SYSTEM = "System"
 
 
 def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
-    """The columns: rank (if the first column is the primary metric), system, then the page's or the chosen metrics."""
+    """Rank (only if the first column is the primary metric), system, then the page's columns or the chosen metrics."""
     rows = board.in_parts
     is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
     ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []

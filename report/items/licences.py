@@ -1,4 +1,4 @@
-"""Which items may be shown as text: the requested ones, if the licence of their repository permits it."""
+"""The items that may be shown as text: those requested, if the licence of their repository permits it."""
 
 from enum import StrEnum
 

@@ -12,7 +12,7 @@ from report.leaderboard.pictures import figure_of, labels_of
 from report.models import RunRow
 
 MOST_NAMED = 6
-"""Maximum number of labelled systems in a picture, and SHADES per kind: more could not be told apart."""
+"""Labelled systems in a picture, at most (and SHADES per kind): more could not be told apart."""
 
 
 class Offer(NamedTuple):

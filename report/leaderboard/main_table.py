@@ -182,7 +182,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 class AverageTable:
     """The leaderboard in one average, ordered by the primary metric in it, and compared with a reference.
 
-    `means` are the metrics that are nevertheless averaged over items, as they have no other average.
+    `means` are the metrics shown as means over items even though the table has another average.
     """
 
     def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:

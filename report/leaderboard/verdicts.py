@@ -28,7 +28,7 @@ from report.leaderboard.board import Board, BoardRow, Column
 from report.models import MEASURE
 
 DIGITS = 2
-"""Decimals in a verdict: intervals are far wider than one more decimal."""
+"""Decimals in a verdict: the next one would be far below the width of intervals."""
 
 
 LEVELS = ("line", "file")

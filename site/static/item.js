@@ -77,7 +77,7 @@
   function conclusion(about, item, shown) {
     const known = shown.map(run => [run, ledger(item, run)]).filter(each => each[1]);
     const lost = amounts => CLASSES.slice(1).reduce((most, name) => amounts[name] > amounts[most] ? name : most, CLASSES[1]);
-    // An agent that dropped most of what it read is more interesting than the first system.
+    // An agent that read most of the gold it missed and dropped it is more interesting than the first system.
     const chosen = known.find(each => lost(each[1]) === "seen" && each[1].seen > 0) || known[0];
     if (!chosen) {
       return [];

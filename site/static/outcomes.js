@@ -151,7 +151,7 @@
     }).filter((one) => one.n).sort((one, other) => other.n - one.n || (one.label < other.label ? -1 : 1));
   }
 
-  // Rounds as Python does: half-way cases go to the even digit. Only sums of few powers of two can be half-way.
+  // Rounds as Python does: half-way cases go to the even digit. Only multiples of 2^-16 are taken as half-way.
   function rounded(value, digits) {
     const scaled = Math.abs(value) * Math.pow(10, digits);
     const between = scaled % 1 === 0.5 && (value * 65536) % 1 === 0;
