@@ -92,7 +92,7 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
-    """Remove the other parts whose items search the files of `files`, which changed: their gold is of the old files."""
+    """Remove the other parts whose items search pools in the changed part `files`: their gold is of the old files."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")

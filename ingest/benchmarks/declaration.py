@@ -120,7 +120,7 @@ class Benchmark:
         at_hand: `at_hand(source)` → the subsets to read from a local source if none is named; None: the default ones.
         is_one_subset: Its subsets contain the same items, so a lake may hold only one of them.
         is_collection: A collection of documents; a source that lacks it is mentioned only if it was asked for.
-        like: For own data, the benchmark whose rules apply to reading, querying and scoring; empty for that itself.
+        like: For own data, the benchmark whose rules apply to reading, querying and scoring; else empty.
         names_commits: Rows name repositories at commits, which are cloned unless a file next to the rows holds them.
             Each part of searched pools has a part of the same name and kind `rest` for the files not searched.
     """

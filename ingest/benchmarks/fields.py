@@ -56,7 +56,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
 
 
 def encodable(text: str, what: str) -> str:
-    """A text that can be encoded as UTF-8; JSON may contain half a surrogate pair, which cannot, and is refused."""
+    """Return `text` if it can be encoded as UTF-8; a `FieldError` if it has half a surrogate pair, as JSON may have."""
     check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
     return text
 

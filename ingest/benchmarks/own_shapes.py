@@ -182,7 +182,7 @@ def _converter(
 
 
 def _objects(row: JsonObject, path: str, key: str = "-") -> list[JsonObject]:
-    """The objects of the list at `path`; with an empty `key`, each text of the list becomes an object with that key."""
+    """The objects of the list at `path`; with an empty `key`, each element becomes an object with it under that key."""
     value = get_path(row, (path,))[1]
     objects = [{"": item} if not key else item for item in value] if isinstance(value, list) else []
     return [item for item in objects if isinstance(item, dict)]

@@ -13,7 +13,7 @@ from lake.tables import table
 from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
-"""The number of bytes read, decoded and measured at a time; each line counts for 64 more, which finding it takes."""
+"""The number of bytes read, decoded and measured at a time; each line counts as 64 more, the cost of finding it."""
 
 _File = tuple[str, str, bytes]  # pool id, path, raw bytes
 

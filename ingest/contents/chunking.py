@@ -155,10 +155,10 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
     """The cuts of contents by a command.
 
-    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is `{"start",
-    "end"}` (lines from 1, both included) or `{"start_byte", "end_byte"}` (bytes of the UTF-8 text from 0, end
-    excluded); all chunks of an answer use the same kind, in any order. An optional `text` is what the chunk is ranked
-    by: see :class:`Cut`. If the command fails on a content, that content is rejected.
+    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
+    `{"start", "end"}` (lines from 1, both included) or `{"start_byte", "end_byte"}` (bytes of the UTF-8 text from 0,
+    end excluded); all chunks of an answer use the same kind, in any order. An optional `text` is what the chunk is
+    ranked by: see :class:`Cut`. If the command fails on a content, that content is rejected.
     """
     pairs = zip(ids, documents, strict=True)
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])

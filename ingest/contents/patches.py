@@ -44,8 +44,7 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
 
     `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. An insertion that
     changes no line counts as the line before it, at the head of a file as its first line. Created and copied files have
-    no lines; a renamed file has its old name. Hunks end where their heads say, as for `git apply`; lines after that are
-    ignored.
+    no lines; a renamed file has its old name. As for `git apply`, hunks end where their heads say; the rest is ignored.
 
     `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line,
     which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
@@ -121,7 +120,7 @@ def _docs(lines: list[str]) -> Edited:
 
 
 def _is_head(lines: list[str], at: int) -> bool:
-    """Whether the two name lines of a file are here; a `---` alone is a separator in a mail or a removed line."""
+    """Whether a file's two name lines start at line `at`; a `---` alone is a separator in a mail or a removed line."""
     return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
 
 

@@ -198,11 +198,11 @@ MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineReque
         _issues,
     ),
 }
-"""Kind of task → the benchmark in whose manner it is asked and scored, its title, its meaning, and what mines it."""
+"""Kind of task → the benchmark whose rules apply to it, its title, its meaning, and the function that mines it."""
 
 
 def _names(request: MineRequest) -> tuple[str, str, str]:
-    """What the benchmarks are called, the repository, and what is read as the target's last part names it."""
+    """The base name of the benchmarks, the repository as `owner/name` or `local/name`, and the target's last part."""
     is_url = "://" in request.target
     path = urlsplit(request.target).path if is_url else str(Path(request.target).resolve())
     last = path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")

@@ -115,7 +115,7 @@ class FolderSource(Source):
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
     def recorded(self) -> list[tuple[str, Path]]:
-        """The contents of the folder `trajectories/`: one file, archive or folder per system, named after it."""
+        """The system and path of everything in the folder `trajectories/`: a file, archive or folder per system."""
         folder, runs = self.root / "trajectories", list[tuple[str, Path]]()
         for item in folder.iterdir() if folder.is_dir() else ():
             # The file's name without the endings that show its format.
@@ -219,7 +219,7 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
 
 
 def _hub_cache(folder: Path) -> Path | None:
-    """The hub cache of a dataset if a folder is in its `snapshots/<commit>`, else None; files there link to `blobs`."""
+    """The hub cache of a dataset if `folder` is in its `snapshots/`, whose files link to `blobs`; else None."""
     caches = (above.parent for above in folder.parents if above.name == "snapshots")
     return next((cache for cache in caches if cache.name.startswith("datasets--")), None)
 

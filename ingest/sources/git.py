@@ -174,7 +174,7 @@ class GitFolder:
         return answer.out
 
     def ask(self, *arguments: str, seconds: float = _LOCAL_SECONDS) -> GitResult:
-        """The result of a command; raises `RepositoryError` after `seconds`."""
+        """The result of a command; raises `RepositoryError` if it takes longer than `seconds`."""
         with self._started(*arguments, seconds=seconds) as process:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)

@@ -70,7 +70,7 @@ class ClonedRepository:
     commit: str
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """See `RepositoryParquet.files`; links and submodules are rejected too, without `only`."""
+        """See `RepositoryParquet.files`; links and submodules are rejected too if all files are read."""
         checkout, where = self.repositories.files(self.repo, self.commit), f"repository {self.repo}@{self.commit}"
         for reason, paths in checkout.noted.items() if only is None else ():
             rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))

@@ -113,7 +113,7 @@ def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
 
 
 def resolve_hole(holes: Sequence[Hole]) -> list[Need]:
-    """The needs of some holes."""
+    """The need of each hole, in order."""
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
         jedi.settings.cache_directory = cache

@@ -136,7 +136,7 @@ def _words(text: str) -> list[str]:
 
 
 def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
-    """Pools of every kind: each repository with files of others added; none without other repositories or tasks."""
+    """Pools of each constructed kind: a repository with files of others; none without other repositories or tasks."""
     prompts: dict[str, list[str]] = {}
     for task in tasks:
         prompts.setdefault(task.repo, []).append(task.prompt)
@@ -156,11 +156,11 @@ def with_others(
 ) -> pl.DataFrame:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    By kind, the added files are as many as the pool has, from all other pools: those that rank highest for any of its
-    queries by BM25 or by the cosine of TF-IDF vectors, or random ones; or all files of a number of other pools, drawn
-    with a seed so that a larger number includes the smaller. Ties are broken by a seeded hash of pool and content. Each
-    content is added once; contents that the pool has itself, and blank ones, are never added. Added paths begin with
-    `other/` and their repository's name, so they never equal one of the pool's own.
+    `kind` decides which files are added. For hard, vector and random negatives: as many as the pool has, from all other
+    pools, namely those that rank highest for any of its queries by BM25 or by the cosine of TF-IDF vectors, or random
+    ones. For `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. Ties are
+    broken by a seeded hash of pool and content. Each content is added once, but none that the pool has itself or that
+    is blank. Added paths begin with `other/` and their repository's name, and never equal one of the pool's own.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():

@@ -23,7 +23,7 @@ Unit = Literal["lines", "characters", "bytes"]
 
 @dataclass(frozen=True)
 class Document:
-    """A file as given to a chunker: text and language, without a path, as chunks belong to a content."""
+    """A file as given to a chunker: text and language, but no path, as chunks belong to a content."""
 
     text: str
     language: str = ""

@@ -67,7 +67,7 @@ def is_annotation(kind: str) -> bool:
 
 
 def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> list[Piece]:
-    """The pieces of a piece whose nodes are opened; empty if no named node inside begins on a line of its own.
+    """The pieces that opening a piece's nodes gives; empty if no named node inside is first on its line.
 
     Only whitespace precedes such a node on its line. Lines above a piece's first node belong to the piece before. With
     `once`, nodes are opened once, even if the piece stays whole.

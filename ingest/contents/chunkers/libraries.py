@@ -15,7 +15,7 @@ AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
 
 def astchunk(document: Document, n: int) -> Cut:
-    """Chunks from the first to the last node of each; languages that astchunk lacks are cut as by `fixed-nws-<n>`."""
+    """Astchunk cuts from a first node to the end of a last one; languages that it lacks are cut by `fixed-nws-<n>`."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
@@ -34,7 +34,7 @@ def by_texts(document: Document, n: int, split: Split) -> Cut:
 
 
 def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
-    """The characters that chunks cover, each searched after the one before; a `ValueError` if one is not found."""
+    """The character ranges of chunks, each searched after the one before; a `ValueError` if one is not found."""
     spans: list[LineRange] = []
     end = 0
     for chunk in filter(None, chunks):

@@ -9,7 +9,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 
 
 def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
-    """The non-whitespace characters before each line, and in all as the last number: one more number than lines."""
+    """The non-whitespace characters before each line, then the total: one number more than there are lines."""
     totals: list[int] = np.cumsum(n_nws).tolist()
     return [0, *totals]
 
