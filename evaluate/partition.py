@@ -168,7 +168,7 @@ class Partition:
             )
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
-        """The similarity of each chunk of the asked pools to the gold, computed once; None if the protocol has none."""
+        """The similarity of each searched chunk to the gold, computed once; None if relevance is not a similarity."""
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
         target = self._relevance_target(protocol, chunker)
@@ -269,7 +269,7 @@ def _by_chunker(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
-    """The functions that score a run under a protocol, including its metrics; their imports are covered, too."""
+    """The functions whose code decides a run's scores under a protocol, including its metrics."""
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
     if protocol.context is None:
         return [score_runs, *metrics]

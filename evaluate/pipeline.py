@@ -86,7 +86,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class BenchmarkRuns:
-    """The work planned for a benchmark: its tasks' runs over the asked items."""
+    """The work planned for a benchmark: its tasks' runs over the selected items."""
 
     name: str
     works: Sequence[TaskRuns]

@@ -1,4 +1,4 @@
-"""The items that a task asks, part by part, with their gold and their pools."""
+"""The items of a task, part by part, with their gold and their pools."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ FILES_AT_ONCE = 100_000
 
 @dataclass(frozen=True)
 class Selection:
-    """The items to ask: those with given values in given columns, and at most `limit` of the scorable ones."""
+    """A selection of items: those with given values in given columns, and at most `limit` of the scorable ones."""
 
     where: Where = ()
     limit: int | None = None

@@ -1,4 +1,4 @@
-"""What is stored: typed tables, an atomic Parquet store and the conventions every stage shares."""
+"""The lake: typed tables, an atomic Parquet store, and the conventions that all stages share."""
 
 import os
 import sys
@@ -13,16 +13,15 @@ if sys.flags.optimize > 1:
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
 
 if "sqlalchemy" not in sys.modules:
-    # dataframely would import sqlalchemy if some chunker installed it: half a second per process, and never needed
-    # here.
-    sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # Python's way to say that there is none
+    # dataframely would load sqlalchemy if a chunker installed it: half a second per process, for nothing used here.
+    sys.modules["sqlalchemy"] = None  # type: ignore[assignment]  # marks the module as not installed
     # If dataframely is not installed, the stage reports it.
     with suppress(ModuleNotFoundError):
-        import dataframely  # noqa: F401  # for the sake of loading it
+        import dataframely  # noqa: F401  # imported only to load it
     del sys.modules["sqlalchemy"]
 
-# Polars runs joins in the order written. It would reorder them by guessed sizes and might start with a join on a single
-# shared column: as every pool has a `cand:0`, time and memory grew with the square of the items.
+# Make polars run joins in the order written. It would reorder them by guessed sizes and might begin with a join on one
+# column alone: as every pool has a `cand:0`, time and memory grew with the square of the items.
 with suppress(ModuleNotFoundError):
     from polars.lazyframe import opt_flags
 

@@ -67,7 +67,7 @@ def _known(file: Path) -> dict[str, str]:
 
 
 def _read_source(text: bytes, package: str) -> tuple[str, list[str]]:
-    """The digest of a module's syntax tree without docstrings, and the imports; relative ones start from `package`."""
+    """The digest of a module's syntax tree without docstrings, and its imports, resolved relative to `package`."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         # A bare constant is documentation: of a module, a function, or the name assigned above it.

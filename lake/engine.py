@@ -65,8 +65,8 @@ class Engine:
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
         """Provide an executor; if an error leaves the block, jobs that have not started are dropped.
 
-        Without `n_jobs`, no job runs in this process, so that a job may be killed. `are_long`: the jobs are long enough
-        that starting processes pays off even for a few.
+        Without `n_jobs`, no job runs in this process, because jobs may crash theirs. `are_long`: the jobs are long
+        enough that starting processes pays off even for a few.
         """
         is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
         n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)

@@ -51,7 +51,7 @@ class Exit(IntEnum):
 
 
 class GoldspanError(Exception):
-    """An error in the input, rendered in at most ten lines: what, where, the first examples, and what to do."""
+    """An error that a user can fix, rendered in at most ten lines: what, where, the first examples, and what to do."""
 
     def __init__(
         self, what: str, *, where: str = "", examples: Sequence[str] = (), hint: str = "", code: Exit = Exit.ERROR
@@ -64,7 +64,7 @@ class GoldspanError(Exception):
         super().__init__(what)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle all attributes, so that a subclass with any constructor survives the way from another process."""
+        """Pickle all attributes, so that any subclass survives transfer between processes, whatever its constructor."""
         return copyreg.__newobj__, (type(self), self.what), vars(self)  # type: ignore[attr-defined]  # typeshed lacks it
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ MAX_TABLE_BYTES = 512 * MIB  # the values of a Parquet file held in memory
 MAX_ROWS_BYTES = 4096 * MIB  # the values of a Parquet file read in batches
 UNPACKED_FREELY = 64 * MIB
 _UNPACKED_AT_ONCE = MIB // 4
-MAX_RATIO = 300  # decompressed / compressed bytes, beyond UNPACKED_FREELY; text runs reach 30
+MAX_RATIO = 300  # of decompressed to compressed bytes, for output above UNPACKED_FREELY; runs as text reach 30
 
 # Limits on counts.
 MAX_TABLE_ROWS = 10_000_000  # rows of a Parquet file held in memory
@@ -43,7 +43,7 @@ MAX_FILES = 500_000  # files in one folder or archive; largest: 100,000
 MAX_DEPTH = 100  # nested folders; real data: below 30
 MAX_REJECTS = 100_000  # rejects of one step stored one by one; further ones are only counted
 MAX_NAME_CHARACTERS = 4_096  # a path or symbol, possibly repeated in every row: the longest path that systems allow
-MAX_PATCH_CHARACTERS = 8 * MIB  # a patch; 100,000 if written by people, some millions if it adds built files
+MAX_PATCH_CHARACTERS = 8 * MIB  # a patch: 100,000 if written by people, some millions if it adds built files
 MAX_POOL_BYTES = 256 * MIB  # all searched files of a benchmark, held in memory together; RepoEval: 3 MB
 MAX_POOL_LINES = 20_000_000  # lines of the same files: enough for code of that size, but far fewer than newlines alone
 

@@ -26,7 +26,7 @@ def split_lines(text: str) -> list[str]:
 
 
 class Offsets(NamedTuple):
-    """The line ends, bytes and non-whitespace characters before each position where a text may be cut."""
+    """Counts of line ends, bytes and non-whitespace characters before each position where a text may be cut."""
 
     line: Counts
     byte: Counts

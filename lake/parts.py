@@ -3,7 +3,7 @@
 Its path is `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest covers the lake's
 format, the table's columns, the rest of the path, and the bytes; it is compared before a part is first read. A part
 that is damaged, was copied or moved, or has the columns of another version is thus detected, set aside, reported, and
-made again by its stage.
+left to its stage to be made again.
 """
 
 import hashlib
@@ -126,7 +126,7 @@ def remove_empty(folder: Path, root: Path) -> None:
 
 
 def fault_of(part: Part) -> str:
-    """What is wrong with a part, or an empty text; a part written by another version of Goldspan raises an error."""
+    """The fault of a part as a phrase, empty if it is intact; a part of another version's lake raises an error."""
     try:
         prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
         is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
@@ -187,7 +187,7 @@ def quoted(value: str) -> str:
 
 
 def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
-    """Delete half-written files of killed processes and set damaged parts aside; yield a message for each of these.
+    """Delete half-written files of killed processes; set damaged parts aside, and yield a message for each of them.
 
     `makes` names the makers that the caller acts for; a damaged part of `ingest` that it only reads is an error.
     """
@@ -205,7 +205,7 @@ def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
 
 
 def _set_aside(root: Path, part: Part, why: str) -> str:
-    """Move a damaged part, and the row of its run if imported, out of the tables; return a message about it."""
+    """Move a damaged part out of the tables, with the run's row or the items that rely on it; return a message."""
     then, lost = "it is made again", {part.path}
     if part.table == "vectors":
         then += ", but vectors that were given are to be given again with --vectors"

@@ -65,7 +65,7 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
 def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
     """A sample of at most `limit` items in their original order, with each repository as near to its share as possible.
 
-    Within a repository, items are taken in the order of a seeded hash; seats left by rounding go to the largest
+    Within a repository, items are taken in the order of a seeded hash; places left over by rounding go to the largest
     remainders. So a larger limit contains the items of a smaller one, except for rounding.
     """
     if items.height <= limit:

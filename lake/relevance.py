@@ -32,10 +32,10 @@ class Rule:
     `similarity`: the same for every chunk. `share`: the share of the item's gold lines in a relevant chunk, only if
     gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate.
 
-    `hits` maps hits, inputs and the key of a list to the key, `place` (the rank) and `rank` (null if not relevant).
-    `pool` gives the columns of CHUNK_KEY. Both may omit rows without similarity. `is_graded`: gold is documents with
-    grades, stored in `iou`. `similarity` is the column of table `relevance` that is compared with the protocol's
-    threshold.
+    `hits(hits, inputs, key)` returns the list's key, `place` (the rank) and `rank` (null if not relevant);
+    `pool(inputs)` returns the columns of CHUNK_KEY. Both may omit rows without similarity. `is_graded`: gold is
+    documents with grades, kept in `iou`. `similarity` is the column of table `relevance` that is compared with the
+    protocol's threshold.
     """
 
     hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]

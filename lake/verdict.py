@@ -24,7 +24,7 @@ EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The possible verdicts on the second of two systems."""
 IN_WORDS: Mapping[str, str] = {INSEPARABLE: "not significantly different"}
 LIMITED, FEWER_ITEMS = "limited", "fewer items"
-"""States of complete runs that are not compared on a board: they were asked, or scored on, fewer items."""
+"""States of complete runs that are not compared on a board: they were run, or scored, on fewer items."""
 EXPLORATORY = "not corrected for multiple comparisons"
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
 """The note for two systems that are not significantly different although their interval excludes 0."""

@@ -68,7 +68,7 @@ class Model:
         return _digest_of(folder) if folder == Path(self.name).absolute() else folder.name
 
     def missing(self) -> str:
-        """What has to be installed or downloaded first, or an empty text."""
+        """Instructions to install or download what is missing, or an empty text."""
         if not all(map(importlib.util.find_spec, ("torch", "sentence_transformers"))):
             # In that order: the second alone would install torch's GPU packages, several GB.
             install = "pip install torch==2.13.0, then pip install -r requirements-dense.txt"
@@ -144,7 +144,7 @@ class Encoder:
         return np.asarray(matrix, np.float32), n_cut
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> Made:
-        """The scores of queries, each with a document: of the room a query has half at most; the document the rest."""
+        """The scores of (query, document) pairs; a long query gets half the room, or what the document leaves."""
         queries, documents = (self._tokens([pair[side] for pair in pairs]) for side in (0, 1))
         length = [len(query) + len(document) for query, document in zip(queries, documents, strict=True)]
         short = [

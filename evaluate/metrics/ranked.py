@@ -135,7 +135,7 @@ def accuracy_reachable(k: int) -> Ratio:
     formula=("", "relevant results among the first k not from the gold", "relevant ones among them"),
 )  # fmt: skip
 def non_gold_share(k: int) -> Ratio:
-    """Share of the relevant results among the first k that are not from the gold candidate; no value without any."""
+    """Share of relevant results among the first k that are not from the gold candidate; no value if there are none."""
     return Ratio((within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
 
 

@@ -186,11 +186,11 @@ class Retriever:
         needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it uses
             vectors given to the lake; `definitions`: it uses the definitions in the lake's files.
         is_chance: Its scores are the expectation over every order of the pool, not those of the order it returned.
-        runs: `always`: even if no system is asked for; `asked`: if `--systems` matches it, also by a glob; `named`:
+        runs: `always`: even if no system is requested; `asked`: if `--systems` matches it, also by a glob; `named`:
             only if `--systems` has its exact name.
         tasks: The tasks that it runs on unless it is named; empty for all.
-        missing: Returns what has to be installed or given before it can run, else an empty text; until then it does not
-            run unasked, and naming it is an error with this text.
+        missing: Returns instructions to install or give what it lacks, else an empty text; while it lacks something, it
+            runs nowhere by default, and naming it is an error with this text.
         n_side_by_side: The number of small pools, with one query each, that it scores at once: faster than one by one,
             with the same scores.
         with_arguments: `with_arguments(text)` → the retriever called `name:text`; raises a GoldspanError with code
@@ -230,7 +230,7 @@ class Retriever:
 
     @property
     def why_missing(self) -> str:
-        """What has to be installed or given first, or an empty text."""
+        """Instructions to install or give what is missing, or an empty text."""
         return next((why for part in self.parts() if part.missing and (why := part.missing())), "")
 
     def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:

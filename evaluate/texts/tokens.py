@@ -197,7 +197,7 @@ class Texts(Sequence[str]):
         return Texts([self.text[row] for row in rows])
 
     def rows(self, rows: Integers, pool: Integers | None = None) -> Texts:
-        """Some of them, in any order, counted together with the others; where they are of several pools, of which."""
+        """Some of the texts, in any order, which share the counts of all; `pool`: the pool of each, if several."""
         return _Rows(self, rows, pool)
 
     def _count(self, tokens: Tokenizer) -> Counted:

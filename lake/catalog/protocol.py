@@ -100,11 +100,11 @@ class Task:
         query: The name of the query rule, by which the benchmark's reader writes `queries`.
         tie: The order of equal scores: by a seeded hash of item and chunk, or the pool's own order.
         depth: The number of results that a built-in run keeps per item; None for all.
-        pool_prefix: The prefix of pools that replace the items' own; items without such a pool are not asked.
+        pool_prefix: The prefix of pools that replace the items' own; items without such a pool are left out.
         pool_by: Such a pool belongs to a repository (`<prefix>/<repo>`) or a hole (`…/<target path>:<target line>`).
-        subsets: The subsets that a task with pools of its own asks.
+        subsets: The subsets that a task with such pools covers; empty for all.
         ranks_blank: Chunks of only white space are ranked, with score 0; otherwise they are in no pool, and items with
-            such gold are not asked.
+            such gold are left out.
         runs: Whether it always runs, or only if named in `--tasks` and afterwards as long as the lake has runs of it.
         like: For own data, the declared task whose rules it uses.
     """

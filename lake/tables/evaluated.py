@@ -42,7 +42,7 @@ class StepScores(dy.Schema):
 
 
 class Aggregates(dy.Schema):
-    """A metric averaged over a slice of the items; slice `all` with value `all` is the whole benchmark.
+    """A metric averaged over a slice of the items; slice `all`, value `all` is all items.
 
     The means are over `n` of `n_items`. Of the others, `n_not_applicable` were answered but have no value of the
     metric; the rest failed and are in no mean. `n_failed` also counts failed items that score 0, which are part of `n`.
@@ -136,7 +136,7 @@ class Ranks(dy.Schema):
 
 
 class Boards(dy.Schema):
-    """A cell of a leaderboard: a run's average of a metric at a cut-off (`column`), in each of three ways of averaging.
+    """A cell of a leaderboard: a run's score in one `column` (a metric at a cut-off), by one of three averages.
 
     Of each slice, the 24 values with the most items are included. Ranks are by the protocol's primary metric.
     """

@@ -70,8 +70,8 @@ class Formats(Declared):
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
 
-    `protocol` is set if the system is shown a protocol's gold. `run_items` has a row for each item that the run was
-    asked; if that is not every item, its status is `partial`.
+    `protocol` is set if the system is shown a protocol's gold. `run_items` has a row for each item of the run; if these
+    are not all of the task's items, `status` is `partial`.
     """
 
     run_id = dy.String(primary_key=True)
@@ -117,7 +117,7 @@ class CostRows(dy.Schema):
 
 
 class RunItems(dy.Schema):
-    """The outcome of each item that a run was asked; other items have no row, here or in `scores`."""
+    """The outcome of each item of a run; items that are not in the run have no row, here or in `scores`."""
 
     run_id, item_id = key_columns(2)
     status = dy.String()
