@@ -67,7 +67,7 @@ def ingest(
         result.expected, result.scored = items.height, int(items["scorable"].sum())
         result.missing = result.expected - result.scored
         result.rejected += rejects.height
-        # Where some can be scored, the reader has named those without a repository.
+        # If any item can be scored, a note of the reader already lists those without a repository.
         is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
         unscorable = items.remove(is_named).select(reason=pl.format("{}: {}", "item_id", "why_not"))
         unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))

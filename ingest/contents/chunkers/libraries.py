@@ -15,7 +15,7 @@ AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
 
 def astchunk(document: Document, n: int) -> Cut:
-    """Astchunk cuts from a first node to the end of a last one; languages that it lacks are cut by `fixed-nws-<n>`."""
+    """Chunks by astchunk, each from its first node to the end of its last; other languages as by `fixed-nws-<n>`."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
