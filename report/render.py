@@ -62,7 +62,7 @@ def packed(content: bytes) -> str:
 
 
 def packed_json(value: object) -> str:
-    """The JSON of a value, as from :func:`packed`."""
+    """A value as JSON, packed by :func:`packed`."""
     return packed(_compact(value).encode("utf-8", "surrogatepass"))
 
 

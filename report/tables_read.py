@@ -203,7 +203,7 @@ class TablesRead:
         return tuple(runs)
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
-        """A table's rows over headline slices, all items and subsets; `measure`: key columns of the primary metric."""
+        """A table's rows over headline slices, `all` and `subset`; the columns `measure` match the primary metric."""
         kinds = {"protocol": pl.String(), "metric": pl.String(), "k": pl.Int64(), "slice": pl.String()}
         opened = [
             (protocol.name, protocol.primary.metric, protocol.primary.k, slice_)

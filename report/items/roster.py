@@ -30,7 +30,7 @@ NO_CLASS = "-"
 
 
 class Roster:
-    """The runs on a benchmark's headline board whose answers can be shown, best first; `numbers` counts them from 0.
+    """The runs on a benchmark's headline board whose answers can be shown, best first; `numbers` numbers them from 0.
 
     Rankings are cut at `budget` non-whitespace characters or, if that is 0, at `depth` results.
     """

@@ -165,7 +165,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
     values: dict[str, dict[str, tuple[int, int]]] = {}
     for name, value, *of in sizes.iter_rows():
         values.setdefault(name, {})[value] = (of[0], of[1])
-    # A slice with a single value is the same as all items.
+    # A slice with a single value contains the same items as `all`, so it is left out.
     kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]
     return [
         {

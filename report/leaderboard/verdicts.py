@@ -210,7 +210,7 @@ class Beats:
 
 
 BREADTH = 1.5
-"""Broad: at least this times the median of lines returned per gold line; narrow: at most the median over this."""
+"""Broad: lines returned per gold line are at least this multiple of the median; narrow: at most its reciprocal."""
 
 REDUNDANT = 0.1
 """Inefficient: the share of lines seen again is at least this much above the median."""

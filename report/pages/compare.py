@@ -148,7 +148,7 @@ _Grid = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
-    """Arrays of shape (runs, items), NaN where unknown: the primary metric's value, numerator, denominator, and others.
+    """Arrays of shape (runs, items), NaN where unknown, by name; `value` to `denominator` are of the primary metric.
 
     `why` is the number, from 1, of the ledger class with most of the item's gold; `n_gold`, `found` and `returned` are
     the amounts of gold and of gold found in the ledger, and the number of lines returned.

@@ -198,7 +198,7 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
     board, reference, verdict = section["board"], section["reference"], section["verdict"]
     ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
-    # The opening view's verdict comes from the board; it is also shown, with its name, for views without one.
+    # Views without stored comparisons show the verdict of the opening view, with that view's name.
     by_view = {**sentences(board)}
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
     return {
