@@ -57,9 +57,14 @@ class TooMuchUnpackedError(Exception):
     """A file is larger than the limit, or becomes so when it is decompressed."""
 
 
-def parsed_json(data: bytes, *, errors: str = "strict") -> object:
-    """The value of a UTF-8 JSON text; raises UnicodeDecodeError, ValueError or (nested too deep) RecursionError."""
-    value: object = json.loads(data.decode("utf-8", errors))
+def parsed_json(
+    data: bytes, *, errors: str = "strict", of_pairs: Callable[[list[tuple[str, object]]], object] | None = None
+) -> object:
+    """The value of a UTF-8 JSON text; raises UnicodeDecodeError, ValueError or (nested too deep) RecursionError.
+
+    `of_pairs` makes an object of its names and values, where a name may stand twice.
+    """
+    value: object = json.loads(data.decode("utf-8", errors), object_pairs_hook=of_pairs)
     return value
 
 

@@ -6,7 +6,7 @@ score as Float32 descending, equal scores by document id descending.
 
 import json as jsonlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -132,7 +132,7 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     """Query → document → number: TREC's columns, BEIR's table, or JSON, plain or packed."""
     lists: ScoreLists = defaultdict(dict)
     with regions.unpacked_file(path) as stream:
-        for where, row in _rows(stream, kind):
+        for where, row in _rows(stream, kind, path):
             try:
                 query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
                 value = kind.number(value) if isinstance(value, str) else value
@@ -152,11 +152,20 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     return lists
 
 
-def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows(stream: IO[bytes], kind: FileKind, path: Path) -> Iterator[tuple[str, Sequence[Any]]]:
     """Each row's place, and its query, document and number; less of what is no row."""
+
+    def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        names = dict(pairs)
+        if len(names) < len(pairs):
+            twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+            message = f"{kind.name} has {twice} twice in an object"
+            raise GoldspanError(message, where=str(path), code=Exit.INVALID)
+        return names
+
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
     if first.lstrip()[:1] in (b"{", b"["):
-        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES))
+        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES), of_pairs=each_once)
         for query, of in value.items() if isinstance(value, dict) else [(repr(value)[:200], None)]:
             for document, number in of.items() if isinstance(of, dict) else [("", None)]:
                 yield f"{query}: {{{document}: {number!r}}}", (query, document, number)

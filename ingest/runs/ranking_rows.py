@@ -62,7 +62,8 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
-        hint = "A table has item_id, then document or path, line_start and line_end, then rank or score."
+        hint = "A table has item_id, then document (path#L10-L20, counted from 1), or path, line_start and line_end "
+        hint += "(counted from 0, the end not included), then rank or score."
         raise input_file.wrong(what=f"{what}; the columns are {listed(list(columns[:20]))}", hint=hint)
 
 

@@ -80,6 +80,7 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
             header = _names_in(str(rows["text"][0]) if rows.height else "")
             if unknown := [name for name in header if name not in COLUMN_NAMES]:
                 hint = did_you_mean(unknown[0], COLUMN_NAMES)
+                hint = hint if unknown[0] else "A column without a name is an index: write the table without it."
                 raise input_file.wrong(what=f"unknown column {unknown[0]!r} in the header", hint=hint)
             columns = [COLUMN_NAMES[name] for name in header]
             check_columns(input_file, columns)

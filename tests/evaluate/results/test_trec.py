@@ -173,6 +173,8 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
         (b"", b"q1 Q0 d1 1 0.5 me\n", "QRELS is empty"),
         (b"q1 0 d1 1\n", b"\n", "RUN is empty"),
         (b"q1 0 d1 1\nq1 0 d1 0\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS has document d1 twice for query q1"),
+        (b"q1 0 d1 1\n", b'{"q1": {"d1": 2, "d1": 1}}', "RUN has d1 twice in an object"),
+        (b'{"q1": {"d1": 1}, "q1": {"d2": 1}}', b"q1 Q0 d1 1 0.5 me\n", "QRELS has q1 twice in an object"),
         (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d1 2 0.4 me\n", "line 2: q1 Q0 d1 2 0.4 me"),
         (b'{"q1": {"d1": 1.5}}', b"q1 Q0 d1 1 0.5 me\n", "q1: {d1: 1.5}"),
         (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "cannot be read to its end: Expecting"),
