@@ -1,4 +1,4 @@
-"""`python -m evaluate table`, `effects` and `compare`: the boards, what of them is due to what, and two systems."""
+"""`python -m evaluate table`, `effects` and `compare`: boards, effects of chunkers and retrievers, and two systems."""
 
 import json as jsonlib
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ def effects_of_choices(
 def _boards(
     lake: Lake, benchmarks: Sequence[str] | None, protocol: str
 ) -> tuple[list[str], list[tuple[Task, Protocol]]]:
-    """Some benchmarks or all of the lake, and their boards under some protocols or under all."""
+    """Some benchmarks (default: all of the lake), and their boards under some protocols (default: all)."""
     chosen, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
     for name in chosen:
         check_benchmark(lake, name)

@@ -1,4 +1,4 @@
-"""`python -m evaluate status`, `item` and `items`: what a lake holds, and its items one by one."""
+"""`python -m evaluate status`, `item` and `items`: the contents of a lake, and its items one by one."""
 
 import sys
 from collections.abc import Iterator
@@ -141,20 +141,20 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
 
 
 N_RESULTS, WIDTH = 20, 80
-"""So many results of a list are printed, and so many characters of a question."""
+"""The number of results to print of a list, and the number of characters of a question."""
 GoldLines = dict[str, list[tuple[int, int]]]
 """Path → its gold lines, from 0 and half-open."""
 
 
 def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
-    """The protocol that a name means, or a benchmark's first."""
+    """The protocol with a name, or the first of a benchmark if the name is empty."""
     if name:
         return protocols_called(lake, name, benchmark)[0]
     return protocols_of(tasks_of(lake, benchmark)[0])[0]
 
 
 def queries_of(lake: Lake, benchmark: str, rules: Protocol) -> pl.LazyFrame:
-    """The questions of a benchmark's items, as the first task under some rules asks them."""
+    """The questions of a benchmark's items, in the form of the first task under a protocol."""
     task = next(task for task in known_tasks(lake).values() if task.name in rules.tasks)
     return lake.scan("queries", benchmark=benchmark, query=task.query).select("item_id", "text")
 
@@ -190,7 +190,7 @@ def _results(lake: Lake, item: dict[str, Any], run_id: str, gold: GoldLines) -> 
 
 
 def _line(text: str, *, is_hole: bool) -> str:
-    """The first line of a question that has a word; of code before a hole the last, where the hole is."""
+    """The first line of a question with a letter or digit; for code before a hole the last, next to the hole."""
     lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))] or [""]
     line = lines[-1 if is_hole else 0]
     return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"

@@ -1,4 +1,4 @@
-"""`python -m evaluate list`, `texts` and `repro`: what there is, texts for models elsewhere, whence a run's numbers."""
+"""`python -m evaluate list`, `texts` and `repro`: listings, texts to embed elsewhere, the origin of a run's numbers."""
 
 import json as jsonlib
 import platform
@@ -125,10 +125,10 @@ def reproduce(
 
 
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
-    """Where a run comes from, as `repro --json` prints it.
+    """The origin of a run, as `repro --json` prints it.
 
-    `data` is over the benchmark's items, queries and gold, equal on every machine for equal data and code; `lake` is
-    over everything that the lake holds. `commands` make the run again, in order: arguments of `python -m`.
+    `data` is a hash of the benchmark's items, queries and gold, equal on every machine for equal data and code; `lake`
+    is a hash of the lake's data, runs and scores. `commands` make the run again, in order: arguments of `python -m`.
     """
     rows = lake.read("runs").sort("run_id").to_dicts()
     of_system = [row for row in rows if row["system"] == run_id]
@@ -163,7 +163,7 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
     selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
-    # A chunker is asked for by its name, or with the command or function that it was given by.
+    # A chunker is selected by name, or given again with its command or function.
     cut_by = lake.scan("chunkers").filter(name=run["chunker"] or "").select("command").collect()["command"]
     given = cut_by[0] if len(cut_by) and not is_imported else None
     of_ingest = {

@@ -66,7 +66,7 @@ def run_systems(
     wanted, known = split_names(tasks), known_tasks(store)
     for name in wanted:
         lookup(name, "task", known)
-    # A benchmark of which no task is named is left as it is.
+    # A benchmark without a requested task is left unchanged.
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if not selected:
         by_whom = f" that {listed(wanted)} asks" if wanted and in_lake else ""
@@ -93,13 +93,13 @@ def run_systems(
             if outcome.missing:
                 n_items = counted(outcome.missing, "item")
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
-        # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
+        # Still under the lock, as computing a table's metrics may have to store something in the lake.
         boards = (
             [board(store, *shown_board, requested) for shown_board in boards_of(store, selected)] if requested else []
         )
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
-        # What is asked for is printed each time.
+        # Requested systems are printed every time.
         is_asked = bool(patterns or selection.where or selection.limit)
         if (made or is_asked) and not (requested or json or quiet):
             lines = [escaped(line) for name in selected for line in summary(store, name, patterns, made)]

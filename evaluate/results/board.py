@@ -1,4 +1,4 @@
-"""The board of a task under a protocol: its runs with rank, interval and population, best first; and its printing."""
+"""The board of a task under a protocol: its runs with rank, interval and item counts, best first; and its printing."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from lake.text import NO_VALUE, counted, escaped, group_name, listed
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table with sentences below it; the first `texts` columns are texts, the others numbers that end alike."""
+    """A table with notes below it; the first `texts` columns are texts, the others right-aligned numbers."""
 
     title: str
     columns: Sequence[str]
@@ -35,7 +35,7 @@ class PrintedTable:
 
 
 def print_tables(tables: Iterable[PrintedTable]) -> None:
-    """Print tables on stdout. What is no row of a tab-separated one begins with `# `."""
+    """Print tables on stdout. In tab-separated output, lines that are not rows begin with `# `."""
     is_terminal = sys.stdout.isatty()
     for number, table in enumerate(tables):
         if number:
@@ -50,7 +50,7 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
 
 
 def _print_aligned(table: PrintedTable) -> None:
-    # Imported when needed: most tables are read by something else than a terminal.
+    # Imported when needed, as most tables are not printed on a terminal.
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -60,7 +60,7 @@ def _print_aligned(table: PrintedTable) -> None:
         aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
     for row in table.rows:
         aligned.add_row(*(Text(escaped(cell)) for cell in row))
-    # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
+    # As wide as the table: a name that does not fit continues on the next line, and is never cut.
     terminal = Console(highlight=False, soft_wrap=True, width=1_000)
     terminal.print(Text(escaped(table.title), "bold"))
     terminal.print(aligned)
@@ -69,21 +69,21 @@ def _print_aligned(table: PrintedTable) -> None:
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
-    """What tables there are of some benchmarks."""
+    """The boards (task and protocol) of some benchmarks; protocols for parity alone have none."""
     tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
     return [(task, protocol) for task in tasks for protocol in protocols_of(task) if not protocol.parity_only]
 
 
 def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -> None:
-    """See that every metric that is asked for can be had in some table of some benchmarks."""
+    """Check that every requested metric is available in some table of some benchmarks."""
     answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
-    # Nothing here answers a task whose runs are all imported, and where there is none there will be no table.
+    # Tasks with imported runs only have no table until they have a run.
     tables = [table for table in boards_of(lake, benchmarks) if not table[0].imported_only or table[0].name in answered]
     check_measured(requested, tables, listed(benchmarks))
 
 
 def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]], of: str) -> None:
-    """See that every metric that is asked for can be had of the runs of some task under its protocol."""
+    """Check that every requested metric is available for the runs of some task under its protocol."""
     for metric, k in requested:
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
@@ -93,7 +93,7 @@ def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]]
 
 
 def metric_label(metric: Metric, k: int) -> str:
-    """A metric with its cut-off, as people write it."""
+    """A metric with its cut-off, as users write it: `ndcg@10`."""
     return f"{metric.name}@{k}" if k else metric.name
 
 
@@ -106,10 +106,10 @@ def rows_of_board(
     systems: Sequence[str] = (),
     where: Where = (),
 ) -> pl.DataFrame | None:
-    """A task's rows of table `boards` over one slice, averaged as the protocol shows them; None without any.
+    """A task's rows of table `boards` over one slice, for the average that the protocol shows; None without any.
 
-    Beside the table's own columns there are system, retriever, status and is_baseline. A small slice, metrics that the
-    protocol does not declare (`requested`) and selected items (`where`) are not in the table: they are worked out.
+    In addition to the table's own columns there are system, retriever, status and is_baseline. Small slices, undeclared
+    metrics (`requested`) and selected items (`where`) are not in the table: their rows are computed here.
     """
     runs = systems_of(lake, task)
     stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
@@ -135,7 +135,7 @@ def _worked_out(
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
     of_slice = {"slice": slice_, "slice_value": value}
-    # Over some items alone nothing is stored, ranked or compared.
+    # For selected items nothing is stored, ranked or compared.
     rows = [aggregates.filter(pl.lit(not where), **of_slice).drop("benchmark").collect()]
     columns, of_scores = declared_table("scores").columns, [explored(lake, task, protocol, requested).lazy()]
     if where:
@@ -150,9 +150,9 @@ def _worked_out(
 
 
 def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
-    """A row per run of those that :func:`rows_of_board` gave, in the order of the first of some metrics.
+    """One row per run in `rows` (from :func:`rows_of_board`), sorted by the first of some metrics.
 
-    Of the first there are all columns, the value as `number`, and is_whole; the values of the others are `1`, `2`, …
+    The first metric has all columns, its value as `number`, and is_whole; the others have only values, as `1`, `2`, …
     """
     metric, k = columns[0]
     key = ["run_id", "system", "retriever", "status", "is_baseline", "slice", "slice_value", "of_items"]
@@ -166,7 +166,7 @@ def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
 
 
 def is_of_items(table: pl.DataFrame) -> bool:
-    """Whether an interval of a table that :func:`best_first` gave is over items, for want of repositories."""
+    """Whether any interval of a table from :func:`best_first` is over items, because there are too few repositories."""
     return not table.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
 
 
@@ -181,7 +181,7 @@ def board(
     top: int | None = None,
     where: Where = (),
 ) -> PrintedTable | None:
-    """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
+    """A task's runs under a protocol, best first, those over fewer items than others last; None if there are no runs.
 
     `top` does not count baselines. Over selected items (`where`) nothing is ranked.
     """
@@ -204,7 +204,7 @@ def board(
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names, of_slice = [metric_label(*column) for column in columns], slice_label(slice_, value)
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
-    # Ranks are by the primary metric: beside another they would rank an order that is not there.
+    # Ranks are by the primary metric: next to another metric they would contradict the order of the rows.
     is_ranked = columns[0] == primary_metric(protocol) and not where
     if where:
         over = "" if slice_ == value else f" of {slice_} {value}"
@@ -227,7 +227,7 @@ def board(
 
 
 def _rank(row: Mapping[str, object]) -> str:
-    """`1-2 a`: the places that the verdicts leave, and the group of those that cannot be told apart."""
+    """The range of ranks that the verdicts allow, and the group of runs that do not differ significantly: `1-2 a`."""
     if row["too_few"]:
         return "too few"
     if row["rank_low"] is None or not isinstance(row["tie_group"], int):
@@ -241,20 +241,20 @@ def primary_metric(protocol: Protocol) -> tuple[Metric, int]:
 
 
 def primary_name(protocol: Protocol) -> str:
-    """A protocol's primary metric with its cut-off, where there is one."""
+    """A protocol's primary metric, with its cut-off if it has one."""
     return metric_label(*primary_metric(protocol))
 
 
 def slice_label(name: str, value: str) -> str:
-    """A slice's value as it is printed: `level line`, or `all items`."""
+    """A slice's value for printing: `level line`, or `all items`."""
     return "all items" if name == value else f"{name} {value}"
 
 
 def number_of(value: object) -> str:
-    """A score as it is printed."""
+    """A score for printing, with three digits."""
     return f"{value:.3f}" if isinstance(value, float) else NO_VALUE
 
 
 def item_counts(row: Mapping[str, object]) -> str:
-    """Over how many items a run's number is, and of how many, where those are not all."""
+    """The number of items behind a run's value, and the number of all items if that is larger."""
     return f"{row['of_items']:,}" if row["n"] in (row["of_items"], None) else f"{row['n']:,} of {row['of_items']:,}"

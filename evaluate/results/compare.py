@@ -1,4 +1,4 @@
-"""Two systems under one protocol: how far apart the board's own numbers are, and the lines that say so."""
+"""The comparison of two systems under every protocol, by the board's own numbers; and its printing."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -35,10 +35,10 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems, run ids or `reference`, under every protocol that scored both; by primary metrics.
+    """Compare two systems (names, run ids or `reference`) under every protocol that scored both; by primary metrics.
 
-    Published scores (`against`) hold the first; then only stored metrics are compared. The caller holds the lake's lock
-    where something exploratory is asked for; `say` is called with what is published and could not be compared.
+    Published scores (`against`) contain the first system; then only stored metrics are compared. The caller holds the
+    lake's lock if undeclared metrics are requested; `say` is called with notes on what could not be compared.
     """
     sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]
@@ -94,7 +94,7 @@ def _scored(source: Lake | Published) -> pl.DataFrame:
 
 
 def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> Iterator[tuple[str, str]]:
-    """The one run of a task that a name means under a protocol, and its system; none where it means none."""
+    """The one run of a task that a name means under a protocol, and its system; nothing if there is no such run."""
     known = scored.filter((pl.col("task") == task.name).fill_null(value=True), protocol=protocol.name)
     meant = reference_of(task.kind, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
@@ -110,13 +110,13 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
 def _under(
     lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
 ) -> Iterator[Comparison]:
-    """Every metric that is asked for and can be had of two runs under one protocol."""
+    """The comparisons of two runs under one protocol, by every requested metric that is available."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, columns = metrics_of(protocol), dict.fromkeys(requested or [primary_metric(protocol)])
     beside = [column for column in columns if column not in declared and not why_not(task, protocol, *column)]
     beside = [] if is_across else beside
     wanted = [column for column in columns if column in declared or column in beside]
-    # Only a slice that both have: a run over one repository has no other in common with a run over all.
+    # Only slices that both have: a run over one repository shares no others with a run over all repositories.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
     of_runs = [lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here)]
     aggregates = pl.concat(of_runs).filter(protocol=protocol.name)
@@ -128,11 +128,11 @@ def _under(
         made = explored(lake, task, protocol, beside, here).lazy()
         own = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
         scores = [pl.concat(both) for both in zip(scores, own, strict=True)]
-    # An expectation is known by its system: published scores do not say what a run is.
+    # Expected scores are known by their system, as published scores do not record the kind of run.
     by_chance = systems_of(lake, task).filter("is_expected")
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
-    # Over selected items nothing is stored.
+    # Nothing is stored for selected items.
     stored = lake.scan("comparisons", **pair.folders).filter(slice=slice_, slice_value=value)
     is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
     known = both_ways(stored).filter(is_stored, run_a=run_a, run_b=run_b).collect()
@@ -145,7 +145,7 @@ def _under(
 def comparison(
     rows: Sequence[Comparison], broken: Sequence[Comparison], *, flips: bool = False, names_runs: bool = False
 ) -> Iterator[str]:
-    """The lines of comparisons: the numbers, once more where the two have numbers for different items, the verdict."""
+    """The lines of comparisons: the numbers, again over the shared items if items differ, and the verdict."""
     yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
     for row in rows:
         several = len({other["task"] for other in rows if other["protocol"] == row["protocol"]}) > 1
@@ -201,7 +201,7 @@ def _sentence(row: Comparison) -> str:
 
 
 def undecided(gate: str, rows: Sequence[Comparison]) -> str:
-    """Why a gate decides nothing on some comparisons, of which there is at least one."""
+    """Why a gate cannot decide on some comparisons (at least one)."""
     few = [row["n"] for row in rows if row["verdict"] == TOO_FEW]
     why = (
         f"both systems have {counted(min(few), 'item')} in common, and a verdict needs {FEWEST_ITEMS}"

@@ -1,7 +1,7 @@
-"""One metric of two runs under one protocol and over one slice: how far apart, which items flipped, and a gate.
+"""The comparison of two runs by one metric under one protocol over one slice, the items that flipped, and gates.
 
-The first may be among scores that a report has published. Items are then matched by id; where the same id stands for
-other data, or other rules scored it, nothing is compared.
+The first run may be among scores that a report has published. Items are then matched by id; nothing is compared if the
+same id stands for other data, or other rules scored it.
 """
 
 import re
@@ -27,10 +27,10 @@ from lake.verdict import TOO_FEW, WORSE
 
 
 class Published:
-    """Published tables: `scores.parquet` (or the folder that holds it), and what else a report publishes beside it."""
+    """Published tables: `scores.parquet` (or its folder), and the other tables that a report publishes with it."""
 
     def __init__(self, path: Path) -> None:
-        # What lies beside a file of another name may be of another time.
+        # Tables next to a file of another name may be of another date.
         beside = path.parent if path.name.startswith("scores") else None
         self._folder = path if path.is_dir() else beside
         self._scores = _files(path, "scores") if path.is_dir() else [path]
@@ -45,7 +45,7 @@ class Published:
             raise GoldspanError(message, hint=hint, code=Exit.INVALID)
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows, of some of its folders alone; no rows where the table is not there."""
+        """A table's rows, only from some of its folders if given; no rows if the table is not published."""
         declared = table(name)
         columns = {**declared.columns, **dict.fromkeys(declared.folders, pl.String())}
         if files := self._scores if name == "scores" else _files(self._folder, name):
@@ -60,14 +60,14 @@ class Published:
 
 
 def _files(folder: Path | None, name: str) -> list[Path]:
-    """The file of a published table, or the parts that it was split into."""
+    """The file of a published table, or its parts if it was split."""
     return [] if folder is None else sorted([*folder.glob(f"{name}.parquet"), *folder.glob(f"{name}-[0-9]*.parquet")])
 
 
 def check_same_data(
     task: Task, protocol: Protocol, sources: tuple[Published, Lake], scores: Sequence[pl.LazyFrame]
 ) -> Iterator[str]:
-    """See that what a published run scored is of the data and rules of a run here; sentences on what is not known."""
+    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown."""
     hashes, scored = (
         [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
     )
@@ -83,7 +83,7 @@ def check_same_data(
     if labels[0] not in (None, labels[1]):
         message = f"{task.benchmark}: the two hold different data: labelled {labels[1]!r} here, {labels[0]!r} there"
         raise _other(message, "Ingest the same source for both; an empty label is the published data.")
-    # A report publishes no files' hashes.
+    # A report does not publish the hashes of files.
     unknown = [*(["the benchmark's label"] if labels[0] is None else []), "the searched files"]
     shared = scored[0].join(scored[1], on="item_id")
     of_gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
@@ -114,10 +114,10 @@ def _other(what: str, hint: str, *examples: str) -> GoldspanError:
 Comparison = dict[str, Any]
 """One metric of two runs of a task under one protocol, over one slice, as `compare --json` prints it.
 
-`a` and `b` are the numbers as their leaderboard has them, over the `n_a` and `n_b` items of the slice that either has a
-value for; `a_shared` and `b_shared` are over the `n` that both have. From `delta` on, the second less the first over
-those, it is as table `comparisons` has it, the first being `run_a`. `repositories` are each with the items that both
-have there and the two numbers over them; `flips` are the items on which the two differ, with both values.
+`a` and `b` are the numbers on the leaderboard, over the `n_a` and `n_b` items of the slice with a value of either run;
+`a_shared` and `b_shared` are over the `n` shared items. `delta` and the fields after it are the second minus the first
+over those, as in table `comparisons` with `run_a` as the first. `repositories` has each repository with its number of
+shared items and both numbers; `flips` has the items on which the two differ, with both values.
 """
 
 _OF_TABLE = (
@@ -127,7 +127,7 @@ _OF_TABLE = (
 
 
 class RunPair(NamedTuple):
-    """Two runs of a task that one protocol scored: where each is stored, its id and its system."""
+    """Two runs of a task that one protocol scored: the source of each, its id and its system."""
 
     task: Task
     protocol: Protocol
@@ -141,7 +141,7 @@ class RunPair(NamedTuple):
 
     @property
     def scores(self) -> list[pl.LazyFrame]:
-        """The rows of `scores` of each."""
+        """The rows of `scores` of each run."""
         columns = table("scores").columns
         return [
             source.scan("scores", **self.folders, run_id=run_id).select(*columns)
@@ -159,14 +159,14 @@ def compared(
     expected: Sequence[bool],
     stored: pl.DataFrame,
 ) -> Iterator[Comparison]:
-    """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
+    """The comparison of two runs by a metric over a value of a slice; nothing if they share no item.
 
-    `expected` is whether the scores of each are expectations, `stored` the pair's row of table `comparisons`; what is
-    not stored is worked out.
+    `expected` tells for each run whether its scores are expectations; `stored` is the pair's row of table
+    `comparisons`, or empty: then the row is computed.
     """
     protocol = pair.protocol
     average, inside = average_of(protocol, metric), in_slice(items, *where)
-    # Under the names `a` and `b`: a run may be compared with itself.
+    # The runs are renamed `a` and `b`, as a run may be compared with itself.
     sides = [
         rows.filter(pl.col("value").is_not_null())
         .join(inside, on="item_id", how="semi")
@@ -176,7 +176,7 @@ def compared(
     measure = {"metric": metric.name, "k": k, "slice": where[0], "slice_value": where[1]}
     key = {"granularity": metric.granularity, **measure}
     if stored.is_empty():
-        # As it is not stored it is exploratory.
+        # Whatever is not stored is exploratory.
         kinds = {name: table("aggregates").columns[name] for name in key}
         runs = [
             {"run_id": side, "is_expected": by_chance, "in_family": False, **key}
@@ -223,7 +223,7 @@ def compared(
 def _numbers(
     protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
 ) -> dict[tuple[str, str], list[tuple[float, int]]]:
-    """Of all items, and of each repository where both have some: each side's number, and over how many items."""
+    """Each side's number and count of items: over all items, and over each repository of which both have some."""
     slices = (*UNSLICED, Slice("repo", ("repo",)))
     rows = aggregate(protocol, pl.concat(sides), items, slices=slices).select(*SLICE, average, "n")
     return dict(rows.filter(pl.len().over(SLICE) == len(sides)).collect().rows_by_key(SLICE))
@@ -239,13 +239,13 @@ class Gate:
     by: float
 
     def is_broken_by(self, row: Comparison) -> bool:
-        """Whether a comparison of this metric fails it."""
+        """Whether a comparison is by the gate's metric and fails it."""
         rise = -row["delta"] if self.change == "drops" else row["delta"]
         is_broken = row["verdict"] == WORSE if self.change == "is worse" else rise > self.by
         return self._is_of(row) and bool(is_broken)
 
     def is_undecided_by(self, row: Comparison) -> bool:
-        """Whether a comparison of this metric has no verdict that could fail it."""
+        """Whether a comparison is by the gate's metric, but has no verdict that the gate needs."""
         return self._is_of(row) and self.change == "is worse" and row["verdict"] in {None, TOO_FEW}
 
     def _is_of(self, row: Comparison) -> bool:
@@ -253,7 +253,7 @@ class Gate:
 
 
 def parse_gate(text: str) -> Gate:
-    """`ndcg@10 drops > 0.01` or `ndcg@10 is worse` as a gate."""
+    """The gate in a text such as `ndcg@10 drops > 0.01` or `ndcg@10 is worse`; an error for any other text."""
     match = re.fullmatch(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*", text)
     if match is None:
         message = f"--fail-if {text!r} is no condition"

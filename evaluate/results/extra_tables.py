@@ -1,4 +1,4 @@
-"""Tables beside the boards: what runs cost, what their chunkers and retrievers do; and a run's last lines."""
+"""Tables in addition to the boards: usage, costs, effects of chunkers and retrievers; and the last lines of a run."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -30,7 +30,7 @@ from lake.verdict import Line, by_pair, verdict_on, which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
-    """What the agents of a task used per item, where their files say it; None where none does."""
+    """What the agents of a task used per item, as recorded in their files; None if no file records it."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
     usage = run_usage(lake).join(of_task, on="run_id").join(first_gold(lake, protocol.name), on="run_id", how="left")
     rows = usage.sort("system", "run_id").collect()
@@ -69,7 +69,7 @@ def _used(row: Mapping[str, float | None], name: str) -> str:
 
 
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
-    """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
+    """A task's runs in the headline slice of a protocol, best first, with their costs; None without any."""
     metric, k = primary_metric(protocol)
     board = rows_of_board(lake, task, protocol, systems=systems)
     if board is None:
@@ -120,7 +120,7 @@ def _scaled(value: float | None, scale: float = 1.0, digits: str = ".4g") -> str
 
 
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:
-    """The grid of a task's systems with its margins, and the answer; None where there is no grid."""
+    """The grid of a task's systems with its margins, and which factor matters more; None if there is no grid."""
     rows = lake.scan("effects", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name, repo="")
     effects = rows.collect()
     if effects.is_empty():
@@ -166,14 +166,14 @@ def _interval(row: Mapping[str, float]) -> list[str]:
 
 
 _N_SHOWN, N_WANTED = 3, 20
-"""How many systems are shown, and how many more at most of those that were asked for or scored now."""
+"""The number of systems to show, and the maximum number of others that were requested or scored just now."""
 
 
 def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = ()) -> Iterator[str]:
-    """The lines on one benchmark, of its first task and protocol that have runs; none where there is no run.
+    """The lines on one benchmark, for its first task and protocol that have runs; nothing if there are no runs.
 
-    Systems that were asked for (`patterns`) are shown whatever their rank is; without any, so are runs that were scored
-    now, as the parts that were `made` tell, unless all were.
+    Requested systems (`patterns`) are shown whatever their rank; without any, so are runs that were scored just now
+    (according to the parts `made`), unless all were.
     """
     for task in tasks_of(lake, benchmark):
         for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
@@ -207,7 +207,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     first = (whole if whole.height else systems).head(_N_SHOWN)
     yield from _systems(first)
     yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
-    # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
+    # Each baseline once: the run that the verdict compares with; of another baseline the best over any chunks.
     baselines = rows.filter("is_baseline")
     of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
     shown = of_verdict.unique("retriever", keep="first", maintain_order=True)["run_id"]

@@ -1,9 +1,9 @@
-"""SWE-Explore's measures of ranked regions, as its published evaluator has them, without a lake.
+"""SWE-Explore's measures of ranked regions, as its published evaluator computes them, without a lake.
 
-The rules are those of the evaluator of arXiv 2606.07297 (`eval.py`, as of June 2026), with their odd sides: nDCG is
+The rules are those of the evaluator of arXiv 2606.07297 (`eval.py`, as of June 2026), with their peculiarities: nDCG is
 normalised by what was returned itself, the budget of recall counts repeated lines, and a region that overlaps an
-optional one is no noise. Beside them stand two measures of ours, over different lines, to which optional lines are
-neither gold nor noise.
+optional one is not noise. Two measures are our own: they count distinct lines, and optional lines are neither gold nor
+noise.
 """
 
 import math
@@ -29,7 +29,7 @@ _Line = Annotated[int, Field(strict=True, gt=-(2**31), lt=2**31)]
 
 
 class Region(BaseModel):
-    """Lines of a file from 1, both ends included; an end of -1 is the file's, a start below 0 counts from there."""
+    """Lines of a file from 1, both ends included; an end of -1 is the file's end, a start below 0 counts from there."""
 
     path: str
     start: _Line
@@ -42,7 +42,7 @@ class Region(BaseModel):
         return dict(zip(names, value, strict=True)) if isinstance(value, list) and len(value) == 3 else value
 
     def lines(self, n_lines: dict[str, int]) -> range | None:
-        """The lines, as far as the file has them; None where that needs its length, which is not known."""
+        """The line numbers; None if they depend on the file's length and that is unknown, or if the end is below 1."""
         n = n_lines.get(self.path, 0)
         if self.end != -1 and self.start >= 0:
             return range(max(self.start, 1), self.end + 1) if self.end >= 1 else None
@@ -57,7 +57,7 @@ _OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))
 
 
 class Truth(BaseModel):
-    """What an issue needs: regions and files that were read by all models, and those that some read."""
+    """The gold of an issue: regions and files that all models read, and those that only some read."""
 
     read_core_regions: Annotated[list[Region], _None] = []
     read_core_files: Annotated[list[str], _None] = []
@@ -92,7 +92,7 @@ _Span = tuple[str, range | None]
 
 @contextmanager
 def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file, plain or packed with gzip or zstd; what is wrong with it while it is read ends in a sentence."""
+    """Open a file, plain or packed with gzip or zstd; an error while it is read becomes a GoldspanError."""
     try:
         with path.open("rb") as file, unpacked(file) as stream:
             yield stream
@@ -107,7 +107,7 @@ def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def is_gold(path: Path) -> bool:
-    """Whether a file begins as SWE-Explore's rows do."""
+    """Whether the first line of a file looks like a row of SWE-Explore."""
     with suppress(GoldspanError), unpacked_file(path) as stream:
         return b'"read_core_regions"' in stream.readline(MAX_LINE_BYTES)
     return False
@@ -116,7 +116,7 @@ def is_gold(path: Path) -> bool:
 def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[list[str]]]:
-    """What the regions of some files are worth: query, and a column per measure, else 0; and notes on each."""
+    """Per file: the scores of its regions (query, and a column per measure; 0 for issues without any); and notes."""
     gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[list[str]]()
     for path in paths:
         answers = _read_instances(path, Answer)
@@ -165,7 +165,7 @@ def _regions(row: Issue | Answer) -> list[Region]:
 
 
 def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
-    """What the regions returned for an issue are worth by SWE-Explore's measures and ours, 0 where there is nothing."""
+    """The scores of the regions returned for an issue, by SWE-Explore's measures and ours; 0 if a denominator is 0."""
     truth, n_lines = issue.ground_truth, issue.file_line_counts
     core, optional, shown = (
         [(region.path, region.lines(n_lines)) for region in regions]
@@ -228,7 +228,7 @@ def _overlaps(span: _Span, others: Sequence[_Span]) -> bool:
 
 
 def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
-    """The discounted gain of the regions before the first, the very first aside, that exceeds the budget."""
+    """The discounted gain of the regions before the one that exceeds the budget; the very first one always counts."""
     total, spent = 0.0, 0
     for position, (gain, size) in enumerate(ranked):
         spent += size
@@ -239,7 +239,7 @@ def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
 
 
 def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
-    """What the numbers are over, and what could not be told."""
+    """Notes on the items behind the numbers, and on what could not be scored."""
     yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are ours"
     if missing := len(gold.keys() - answers.keys()):
         state = "count 0" if n == len(gold) else "are left out, as by its evaluator"

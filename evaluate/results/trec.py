@@ -1,7 +1,7 @@
-"""`python -m evaluate score`: a ranking against relevance judgements by ir_measures, without a lake.
+"""`python -m evaluate score`: score a ranking against relevance judgements with ir_measures, without a lake.
 
-Measures, their names and their values are those of ir_measures. Each is given the results in trec_eval's order: by
-score as Float32 descending, equal scores by document id descending.
+Measures, their names and their values are those of ir_measures. Each gets the results in trec_eval's order: by score as
+Float32 descending, equal scores by document id descending.
 """
 
 import json as jsonlib
@@ -101,21 +101,21 @@ ALIASES = {
     "ndcg_cut": "nDCG", "success": "Success", "hit": "Success", "r_precision": "Rprec", "set_recall": "SetR",
     "err": "ERR", "judged": "Judged",
 }  # fmt: skip
-"""What trec_eval and our protocols call a measure of ir_measures."""
+"""The names that trec_eval and our protocols have for measures of ir_measures."""
 
 _SUMMED = ("NumQ", "NumRel", "NumRet")
-"""What ir_measures adds up in place of a mean, `NumRelRet` too."""
+"""The measures that ir_measures sums instead of averaging (prefixes: `NumRelRet` is one too)."""
 OVER_QUERIES = "are over queries: for this collection only"
-"""The unit of interval and test, as a file of judgements names no repositories."""
+"""The unit of interval and test: queries, as a file of judgements names no repositories."""
 _MAX_GRADE = 1_000_000
-"""trec_eval keeps a counter for every grade up to the highest."""
+"""The highest possible grade: trec_eval keeps a counter for every grade up to the highest."""
 
 ScoreLists = dict[str, dict[str, float]]
 MeasureRow = dict[str, float | str | None]
 
 
 class FileKind(NamedTuple):
-    """What one of the two files holds: its name, a line's columns, where the number stands, and what it may be."""
+    """The kind of one of the two files: its name, a line's columns, the number's position, its type and its limits."""
 
     name: str
     columns: str
@@ -129,14 +129,14 @@ RUN = FileKind("RUN", "query Q0 document rank score tag", 4, float, "a number")
 
 
 def read_lists(path: Path, kind: FileKind) -> ScoreLists:
-    """Query → document → number: TREC's columns, BEIR's table, or JSON, plain or packed."""
+    """Query → document → number, from TREC's columns, BEIR's table, or JSON, plain or packed."""
     lists: ScoreLists = defaultdict(dict)
     with regions.unpacked_file(path) as stream:
         for where, row in _rows(stream, kind, path):
             try:
                 query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
                 value = kind.number(value) if isinstance(value, str) else value
-                is_number = type(value) in (int, kind.number) and value == value  # NaN is none
+                is_number = type(value) in (int, kind.number) and value == value  # false for NaN
                 if not is_number or (kind is QRELS and abs(value) > _MAX_GRADE) or not f"{query}{document}".encode():
                     raise ValueError("no such number")
             except ValueError as error:
@@ -153,7 +153,7 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
 
 
 def _rows(stream: IO[bytes], kind: FileKind, path: Path) -> Iterator[tuple[str, Sequence[Any]]]:
-    """Each row's place, and its query, document and number; less of what is no row."""
+    """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
 
     def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         names = dict(pairs)
@@ -181,7 +181,7 @@ def _rows(stream: IO[bytes], kind: FileKind, path: Path) -> Iterator[tuple[str, 
 
 
 def measure_named(text: str) -> ir_measures.Measure:
-    """The measure of a name: `nDCG@10`, `AP(rel=2)`, or as trec_eval has it `ndcg_cut_10`."""
+    """The measure with a name such as `nDCG@10` or `AP(rel=2)`, or trec_eval's `ndcg_cut_10`; else an error."""
     with_cut_off = re.sub(r"^(\w+?)_([0-9]+)$", r"\1@\2", text)
     name = re.split("[(@]", with_cut_off)[0]
     try:
@@ -201,9 +201,9 @@ def measure_named(text: str) -> ir_measures.Measure:
 def score_files(
     qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[list[str]]]:
-    """What each of some runs is worth: query, and a column per measure, null where undefined; and notes on each.
+    """Per run: its scores (query, and a column per measure, null where undefined); and notes.
 
-    Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
+    Documents without a grade are not relevant; judged queries without results score 0, unless only answered ones count.
     """
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
     judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
@@ -227,7 +227,7 @@ def _values(
         examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Are the ids written alike?"
         raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
     queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
-    # Some of what ir_measures calls reads names with spaces wrong, or ends the process: it gets numbers.
+    # Some programs behind ir_measures misread names with spaces, or crash on them: they get numbers.
     name: defaultdict[str, str] = defaultdict(map(str, count()).__next__)
     grades = {
         name[query]: {name[document]: int(grade) for document, grade in judged[query].items()} for query in queries
@@ -242,7 +242,7 @@ def _values(
     try:
         for row in ir_measures.DefaultPipeline.iter_calc(measures, grades, scores):
             values[str(row.measure), row.query_id] = row.value
-    # Anything: the measures are those of many libraries and programs.
+    # Any exception: the measures come from many libraries and programs.
     except Exception as error:
         message = f"ir_measures cannot compute one of {', '.join(map(str, measures))}"
         hint = "Leave it out of --metrics; ERR and nDCG of exponential gains take grades up to 4."
@@ -269,15 +269,15 @@ def means(values: pl.DataFrame) -> list[MeasureRow]:
 
 
 def compared_by_query(a: pl.DataFrame, b: pl.DataFrame) -> list[MeasureRow]:
-    """Per measure the second run less the first, on the queries that both have: delta, interval, p and the verdict.
+    """Per measure the second run minus the first, on the queries that both have: delta, interval, p and the verdict.
 
-    p is of a sign-flip test over queries, each measure for itself; the verdict is on the second run.
+    p is from a sign-flip test over queries, separately for each measure; the verdict is on the second run.
     """
     rows, both = [], a.join(b, on="query", maintain_order="left")
     for measure in a.columns[1:]:
         pairs = both.select(measure, f"{measure}_right").drop_nulls().to_numpy()
         n = len(pairs)
-        # Of values within 0 and 1 a difference is at most 1, of graded gains anything.
+        # Values within 0 and 1 differ by at most 1; those of graded gains have no limit.
         most = 1.0 if pairs.size and pairs.min() >= 0 and pairs.max() <= 1 else np.inf
         delta = differences(Values(pairs.T, np.arange(n)), np.array([0]), np.array([1]), "macro")
         p, _ = flip_tests(delta, np.array([False]))

@@ -1,4 +1,4 @@
-"""Metrics that a protocol does not declare, worked out when they are asked for and never stored: exploratory."""
+"""Metrics that a protocol does not declare: computed on request and never stored, exploratory."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -18,16 +18,16 @@ from lake.tables import table
 
 
 def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
-    """Why a metric cannot be had of a task's runs under a protocol's rules; empty where it can."""
+    """Why a metric is not available for a task's runs under a protocol's rules; empty if it is available."""
     if (metric, k) in metrics_of(protocol):
         return ""
     measures = [measure for measure, _ in metrics_of(protocol)]
     shapes = {measure.shape for measure in measures}
-    # Under rules of contexts the rankings among the runs are measured as lists too.
+    # Under context rules, rankings are measured as lists too.
     by_hits = protocol.context is not None or not shapes.isdisjoint(BY_HITS)
     by_lines = metric.shape == "covered" and "covered" in shapes
     by_sets = metric.shape == "gathered" and metric.granularity in {measure.granularity for measure in measures}
-    # What asks for nothing but the ranks of relevant results and how many there are.
+    # Metrics that need only the ranks of relevant results and their number.
     by_rank = metric.shape in ("ranked", "found") and metric.reads <= {"rank", "n_relevant"}
     is_general = by_rank or metric.shape in ("filed", "listed")
     is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
@@ -43,9 +43,9 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
 def explored(
     lake: Lake, task: Task, protocol: Protocol, requested: Requested, run_ids: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Scores by metrics that a protocol does not declare, of every item that a run was scored on under it.
+    """The scores by metrics that a protocol does not declare, for every item that a run was scored on under it.
 
-    The caller holds the lake's lock, as similarities may be stored that were not there.
+    The caller holds the lake's lock, as missing similarities may be computed and stored.
     """
     # Imported when needed: a table of declared metrics scores nothing.
     from evaluate.partition import Partition
@@ -69,11 +69,11 @@ def explored(
 
 
 _OF_RESULTS = ("ranked", "found", "filed", "listed")
-"""The shapes that are read over a list of results, which an agent does not give."""
+"""The shapes of metrics of a list of results, which an agent does not return."""
 
 
 def _rules_for(protocol: Protocol, requested: Requested, runs: Sequence[Run]) -> Mapping[Protocol, Sequence[Run]]:
-    """The protocol's rules with other metrics, and whom each is for: metrics of lists are for runs that have such."""
+    """The protocol's rules with other metrics, and the runs of each: metrics of lists are for runs that have lists."""
     if protocol.context is None:
         return {_with_metrics(protocol, requested): runs}
     of_results = [pair for pair in requested if pair[0].shape in _OF_RESULTS]

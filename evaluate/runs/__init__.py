@@ -1,1 +1,1 @@
-"""All runs of a task: ranked and scored part by part, aggregated, taken apart and compared."""
+"""All runs of a task: ranked and scored part by part, aggregated, analysed and compared."""

@@ -1,4 +1,4 @@
-"""A task's runs pooled: aggregates of their scores, and by protocol what compares them, as far as not current."""
+"""A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,12 +27,12 @@ from lake.tables import table
 
 
 def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
-    """Aggregate what runs score under some protocols, as far as it is not done."""
+    """Aggregate the scores of runs under some protocols, unless the aggregates are current."""
     if not item_parts:
         return
     lake, benchmark = item_parts[0].lake, item_parts[0].task.benchmark
     targets: dict[Run, BuildTarget] = {}
-    # The oracles first: what they bound is made from their aggregates.
+    # Oracles first: the aggregates of the runs that they bound need theirs.
     for run in sorted(runs, key=lambda run: not run.protocol):
         folders = {"benchmark": benchmark, "run_id": run.run_id}
         inputs: list[Input] = [
@@ -61,7 +61,7 @@ def _is_bounded(run: Run) -> bool:
 def _aggregated(
     item_parts: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], todo: Sequence[Run]
 ) -> Iterator[pl.DataFrame]:
-    """The aggregates of some of the runs under one protocol, the oracles among them before what they bound."""
+    """The aggregates of some runs under one protocol; oracles come before the runs that they bound."""
     lake = item_parts[0].lake
     oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
     bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
@@ -100,7 +100,7 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
 
 
 def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
-    """Write the parts of what a task's systems are compared by under a protocol, as far as they are not current."""
+    """Write the tables that compare a task's systems under a protocol, unless they are current."""
     systems = systems_of(lake, task)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     mine = set(systems["run_id"])
@@ -129,7 +129,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
         item_rows = lake.scan_parts(items, "items")
         pooled = lake.scan_parts(aggregated, "aggregates").filter(protocol=protocol.name).drop("benchmark").collect()
         rows = with_places(protocol, pooled, systems)
-        # Of the many slices of one repository, those of too few items are compared only when that is asked for.
+        # Slices of one repository are many: those with too few items are compared only on request.
         can_be_tested = (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
         wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), can_be_tested)
         scores = ScoreMatrix(protocol, wanted, item_rows, _read(lake, "scores", scored, wanted))
@@ -150,7 +150,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:
-    """What some parts of a table hold of the runs that have a row, so much in a frame as memory holds."""
+    """The rows of a table for the runs in `rows`, from some parts; each frame has as many runs as fit in memory."""
     runs = sorted({*rows["run_id"]})
     parts = [part for part in parts if part.folders["run_id"] in runs]
     for batch in run_batches(lake, name, runs, parts):
@@ -158,7 +158,7 @@ def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> I
 
 
 def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
-    """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part."""
+    """Write the ledgers of a task's scored runs under every protocol that has one; runs of one chunker share a part."""
     lake, task = item_parts[0].lake, item_parts[0].task
     by_chunker: dict[str | None, list[Run]] = {}
     for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
@@ -186,7 +186,7 @@ class _Searched:
 
     @cached_property
     def files(self) -> pl.DataFrame:
-        """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
+        """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
         pools = self.item_part.items.lazy().select("item_id", "pool_id")
         gold_files = self.gold.lazy().select("item_id", "path").unique().join(pools, on="item_id")
         files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique().collect())
@@ -194,7 +194,7 @@ class _Searched:
         return gold_files.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
 
     def chunks(self, chunker: str | None) -> pl.LazyFrame:
-        """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
+        """The searched gold files' chunks: item_id, path, line_start, line_end; without a chunker, whole files."""
         lake = self.item_part.lake
         searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path")
         gold_files = self.files.lazy().join(searched, on=["pool_id", "path"], how="semi")
@@ -206,7 +206,7 @@ class _Searched:
 
 
 def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
-    """The name of the part that holds the ledgers of runs over the chunks of one chunker; empty if none is scored."""
+    """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
     item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
     folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
     parts = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}

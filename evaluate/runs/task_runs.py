@@ -1,4 +1,4 @@
-"""One task over the asked items: which runs to make, what is concluded from their parts, and what is stale."""
+"""The runs of one task over the selected items: which to make, their own rows, their pooling, and which are stale."""
 
 import shlex
 from collections import defaultdict
@@ -29,16 +29,16 @@ from lake.tables import DONE, TABLES, table
 from lake.text import counted
 
 VERSIONS = canonical_json({name: version(name) for name in ("numpy", "polars", "scipy")})
-"""The libraries that decide numbers."""
+"""The libraries whose versions may change numbers."""
 OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "runs")
-"""The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
+"""The tables with parts for each single run. `runs` is removed last, so that a kill leaves no part without a row."""
 
 
 @dataclass
 class TaskRuns:
-    """One task's runs over the asked items, systems that some patterns pick, imported ones too.
+    """One task's runs over the selected items, of systems that some patterns match, imported ones included.
 
-    What was imported is scored over every item that it was asked, so `whole` are the parts of all items.
+    Imported runs are scored over every item that they were asked, so `whole` has the parts of all items.
     """
 
     lake: Lake
@@ -60,17 +60,17 @@ class TaskRuns:
 
     @property
     def has_items(self) -> bool:
-        """Whether anything is asked."""
+        """Whether any item is selected."""
         return any(item_part.items.height for item_part in self.item_parts)
 
     @property
     def takes_contexts(self) -> bool:
-        """Whether what agents gathered is scored: there is something to do then though nothing can be ranked."""
+        """Whether agents' contexts are scored: then there is something to do even if nothing can be ranked."""
         return any(protocol.context is not None for protocol in self.protocols)
 
     @cached_property
     def chunkers(self) -> Mapping[str, str]:
-        """Every chunker that has cut all the asked files → what its chunks were made from."""
+        """Every chunker that has cut all files of the selected items → the fingerprint of its chunks' inputs."""
         if self.known_chunkers is not None:
             return self.known_chunkers
         complete, cut = {}, cut_files(self.lake, pl.concat([item_part.pool_ids for item_part in self.item_parts]))
@@ -86,7 +86,7 @@ class TaskRuns:
         return complete
 
     def _command_that_cuts(self, chunker: str) -> str:
-        """What to type so that a chunker cuts the asked files; a program is given again with its command."""
+        """The command with which a chunker cuts the selected files; a program is given again with its own command."""
         given = self.lake.scan("chunkers").filter(name=chunker).select("command").collect()["command"]
         program = next(iter(given), None)
         flag = f"--chunker {shlex.quote(f'{chunker}={program}')}" if program else f"--chunkers {chunker}"
@@ -103,17 +103,17 @@ class TaskRuns:
         return self.planned(self.patterns)
 
     def planned(self, patterns: Sequence[str]) -> Sequence[PlannedRun]:
-        """The runs that some patterns mean; none where nothing here answers the task, or nothing is asked."""
+        """The runs that some patterns match; none if the task takes imported runs only, or no item is selected."""
         if self.task.imported_only or not self.has_items or (self.takes_contexts and not self.chunkers):
             return []
-        # The systems that have a run over just these items are kept as current as those that always run.
+        # Systems with a run over just these items are kept current, like those that always run.
         rows = self.stored("built-in").select("system", "selection", "limit").collect().iter_rows()
         made = {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
         known = self.chunkers, self.retrievers, self.protocols, () if patterns else made
         return [self._run(system) for system in resolve_systems(self.task, patterns, *known)]
 
     def stored(self, origin: str) -> pl.LazyFrame:
-        """The task's rows of `runs` that were made here (`built-in`) or `imported`."""
+        """The task's rows of `runs` of one origin: `built-in` (made here) or `imported`."""
         return self.lake.scan("runs", benchmark=self.task.benchmark).filter(task=self.task.name, origin=origin)
 
     def _run(self, system: BuiltInSystem) -> PlannedRun:
@@ -127,7 +127,7 @@ class TaskRuns:
 
     @cached_property
     def imported(self) -> Sequence[Run]:
-        """The imported runs that the patterns pick."""
+        """The imported runs that the patterns match."""
         rows = self.stored("imported").sort("run_id").select("system", "run_id", "chunker").collect().iter_rows()
         return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, self.patterns)]
 
@@ -141,7 +141,7 @@ class TaskRuns:
                 yield item_part, "", self.imported
 
     def prepare(self, track: TrackSteps) -> None:
-        """Do what systems do for a whole run at once, as far as it is not current; what they say of it is kept."""
+        """Do the work that retrievers do once per run, for runs that are not current, and keep the notes on it."""
         for run in [run for run in self.plan if not self.is_current(run)]:
             arguments = VectorStore(self.lake), partial(self._texts, run.system), track
             prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
@@ -159,7 +159,7 @@ class TaskRuns:
                 yield pools.texts.text, pool_queries["text"].to_list()
 
     def conclude(self) -> None:
-        """Write the planned runs' own rows, with what preparing them has to say, and count their items."""
+        """Write the planned runs' own rows, with the notes from preparing them, and count their items."""
         counts = self._count(self.plan)
         rows = [self._run_row(run, *counts[run.run_id]) for run in self.plan]
         todo = {run.run_id: target for run in self.plan if not (target := self._row(run)).is_current}
@@ -192,11 +192,11 @@ class TaskRuns:
         }
 
     def is_current(self, run: PlannedRun) -> bool:
-        """Whether a run's row is there, and would be made just so again."""
+        """Whether a run's row exists and would be made identically again."""
         return self._row(run).is_current
 
     def _row(self, run: PlannedRun) -> BuildTarget:
-        """A run's row; its stamp has the digest of the code."""
+        """The target of a run's row; the run's stamp contains the digest of the code."""
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
         return target_of(
             self.lake, "runs", part="all", inputs=self.item_parts, parameters=run.stamp, code=(), **folders
@@ -207,7 +207,7 @@ class TaskRuns:
         self.result.warnings.append(f"{runs}, {self.task.name}: {failed}")
 
     def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str]]:
-        """Add runs' items to what is said at the end; how many each has, how many failed, and why the first did."""
+        """Add runs' items to the outcome; per run: how many items, how many of them failed, and why the first did."""
         cuts = {k for p in self.protocols for metric, k in metrics_of(p) if metric.cut == "results" and k}
         is_cut = pl.col("ties").list.set_intersection(list(cuts)).list.len() > 0
         of_run = {"benchmark": self.task.benchmark}
@@ -225,13 +225,13 @@ class TaskRuns:
         counts = {run_id: of for run_id, *of in rows.collect().iter_rows()}
         for run in runs:
             n, n_failed, n_tied, _ = counts.setdefault(run.run_id, [0, 0, 0, ""])
-            # A baseline's ties say nothing: random is nothing but ties.
+            # Ties of baselines are not reported: `random` is nothing but ties.
             is_told = isinstance(run, PlannedRun) and BASELINE not in run.system.retriever.tags
             self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=n_tied if is_told else 0))
         return {run_id: (n, n_failed, why) for run_id, (n, n_failed, _, why) in counts.items()}
 
     def pool(self) -> None:
-        """Pool the scores and the ledgers of all runs, and count what was made elsewhere."""
+        """Pool the scores and the ledgers of all runs, and count the items of imported runs."""
         aggregate_runs(self.item_parts, self.protocols, self.plan)
         aggregate_runs(self.whole, self.protocols, self.imported)
         if self.whole:
@@ -242,7 +242,7 @@ class TaskRuns:
             self._warn_of(counted(len(failed), "imported run"), sum(n), sum(n_failed), next(filter(None, why), ""))
 
     def remove_other_parts(self) -> None:
-        """Remove what was made of items that the lake no longer holds, or that share a part with others now."""
+        """Remove parts of items that the lake no longer has, or that now share a part with other items."""
         stored = self._parts_by_run()
         for item_parts, runs, is_ours in ((self.item_parts, self.plan, True), (self.whole, self.imported, False)):
             names = {part.part for part in item_parts} | {"all"}
@@ -253,25 +253,25 @@ class TaskRuns:
     def remove_stale(self) -> None:
         """Remove built-in runs that today's items, chunks and code would not make, so that no page mixes two states.
 
-        So too unfinished ones, and trials where everything is asked.
+        Unfinished runs are removed too, and so are trials when all items are selected.
         """
         rows = self.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
         current: dict[Selection, set[str]] = {}
         known, stale, have_run = self.retrievers, [], {*rows["retriever"]}
         for run_id, retriever, limit, where in rows.iter_rows():
             if retriever in known and known[retriever].why_missing:
-                # Whether it would be made so again can be told only where its model is.
+                # Without its model, one cannot decide whether the run would be made identically again.
                 continue
             selection = Selection.of_run(where, limit)
             if selection not in current:
                 is_over = self.selection.is_whole and not selection.is_whole
-                # One with arguments may be called otherwise in a run: a model by its folder's name, not by its path.
+                # A retriever with arguments may have another name in a run: a model its folder's name, not its path.
                 may_have_run = {name for name in known if ":" in name or name in have_run}
                 current[selection] = set() if is_over else self._current(selection, sorted(may_have_run))
             if run_id not in current[selection]:
                 stale.append(run_id)
         stored = self._parts_by_run()
-        # Those that have parts and no row were cut short.
+        # Runs with parts but without a row were interrupted.
         has_row = {run_id for run_id, parts in stored.items() if any(part.table == "runs" for part in parts)}
         prefix = f"{self.task.name}--".replace("/", ".")
         unfinished = [run_id for run_id in stored if run_id not in has_row and run_id.startswith(prefix)]
@@ -283,12 +283,12 @@ class TaskRuns:
             )
 
     def _current(self, selection: Selection, retrievers: Sequence[str]) -> set[str]:
-        """The runs by some retrievers over a selection of the items that would be made just so again."""
+        """The runs by some retrievers over a selection of the items that would be made identically again."""
         work = self
         if selection != self.selection:
             item_parts = list(selected_parts(self.lake, self.task, selection))
             work = replace(self, item_parts=item_parts, selection=selection, result=Outcome())
-        # Named one by one, so that systems that run only when asked for are among them.
+        # Named one by one, to include systems that run only on request.
         return {run.run_id for run in work.planned([f"*+{name}" for name in retrievers]) if work.is_current(run)}
 
     def _parts_by_run(self) -> defaultdict[str, list[Part]]:
