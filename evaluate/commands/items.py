@@ -154,7 +154,7 @@ def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
 
 
 def queries_of(lake: Lake, benchmark: str, rules: Protocol) -> pl.LazyFrame:
-    """The questions of a benchmark's items, in the form of the first task under a protocol."""
+    """The queries of a benchmark's items, in the form of the first task under a protocol."""
     task = next(task for task in known_tasks(lake).values() if task.name in rules.tasks)
     return lake.scan("queries", benchmark=benchmark, query=task.query).select("item_id", "text")
 

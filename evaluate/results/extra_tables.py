@@ -30,7 +30,7 @@ from lake.verdict import Line, by_pair, verdict_on, which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
-    """What the agents of a task used per item, as recorded in their files; None if no file records it."""
+    """The agents' usage per item in a task, as recorded in their files; None if no file records it."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
     usage = run_usage(lake).join(of_task, on="run_id").join(first_gold(lake, protocol.name), on="run_id", how="left")
     rows = usage.sort("system", "run_id").collect()

@@ -132,7 +132,7 @@ class TaskRuns:
         return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, self.patterns)]
 
     def jobs(self) -> Iterator[tuple[ItemPart, str, Sequence[Run]]]:
-        """What is ranked and scored together: a part, a chunker (empty for imported runs), the runs over its chunks."""
+        """The jobs, each scored at once: a part, a chunker (empty for imported runs), and the runs over its chunks."""
         for item_part in self.item_parts:
             for chunker in dict.fromkeys(run.system.chunker for run in self.plan):
                 yield item_part, chunker, [run for run in self.plan if run.chunker == chunker]

@@ -1,7 +1,7 @@
 """The lines that a ranking returns up to a rank or a budget, and how many of them are gold: sizes of sets.
 
-Lines are not processed one by one. An item's axis is cut wherever a hit starts or ends; the lines between two cuts are
-all alike, and each such piece belongs to the first hit that contains it.
+Lines are not processed one by one. An item's axis (the files of its pool, end to end) is cut wherever a hit starts or
+ends; the lines between two cuts are all alike, and each such piece belongs to the first hit that contains it.
 """
 
 from collections.abc import Callable, Sequence
@@ -82,7 +82,7 @@ def sizes_of_walks(
 
 
 def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[str]) -> pl.LazyFrame:
-    """The hits that a cut-off can take a line of, by the cost of those before (`n_new_nws`); all if it is unknown."""
+    """The hits that a cut-off may take lines of, given the cost of earlier ones (`n_new_nws`); all if it is unknown."""
     kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
     budgets = kinds.get("budget", [])
     if "lines" in kinds or 0 in budgets or "n_new_nws" not in hits.collect_schema():

@@ -1,4 +1,4 @@
-"""What happened to the gold of each item in a run: each gold line or the gold candidate is in one of seven classes.
+"""Table `ledger`: what happened to the gold of a run's items, every gold line (or gold candidate) in one of 7 classes.
 
 Every gold line that counts under the protocol is in the first class that applies:
 

@@ -66,9 +66,9 @@ class ScoringInputs:
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
-        """What denominators need of each item's whole pool, in the items' order.
+        """The columns that denominators need, from each item's whole pool, in the items' order.
 
-        The columns: item_id, those of `applying`, n_relevant, gains and (if gold is lines) shares, both descending; the
+        These are item_id, those of `applying`, n_relevant, gains and (if gold is lines) shares, both descending; the
         best similarity of any chunk (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of
         others.
         """

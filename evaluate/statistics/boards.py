@@ -76,7 +76,7 @@ def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]
 def characters_of(
     protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, hits: Iterable[pl.LazyFrame]
 ) -> pl.DataFrame:
-    """Rows of table `characters`, for every run with the primary metric in the headline slice.
+    """Rows of table `characters` (characters per item down to each cut-off), for runs scored in the headline slice.
 
     `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`.
     """
@@ -128,7 +128,7 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
 
 
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
-    """Rows of table `ledger_means`: per class, macro (the mean of the items' shares) and micro (the share of all gold).
+    """Rows of table `ledger_means`: per class of gold, macro (mean of items' shares) and micro (share of all gold).
 
     `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
     """

@@ -18,7 +18,7 @@ N_DRAWS = 200
 _MOST_FLIPS = 256
 """The maximum number of a pair's own flips to try."""
 _Z = 1.959963984540054
-"""The absolute sum of many flipped parts exceeds this many standard deviations in one of twenty flips."""
+"""The sum of many flipped parts is beyond this many standard deviations, on either side, in one of twenty flips."""
 _SEED = 20_260_102
 
 

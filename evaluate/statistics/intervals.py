@@ -182,7 +182,7 @@ _AT_ONCE = 200_000
 """The number of weights in memory at once, about what fits a core's cache; but at least _ROWS resamples."""
 _ROWS = 16
 _MANY = 4_000
-"""With more items than this, distinct values are drawn in their place."""
+"""With more items than this, resamples draw distinct values, with their counts, instead of items."""
 _KEPT = 1_000
 """The resamples of up to this many items are cached for the next means over as many."""
 _KEPT_AT_ONCE = 32

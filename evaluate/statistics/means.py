@@ -38,7 +38,7 @@ def aggregate(
     micro is null if the metric keeps no sums or has no value for any item; item_low and item_high are null if the slice
     is not resampled. `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they
     exist; `band` is derived from n_candidates. An item without any value counts as failed, as does one not done in
-    `run_items` (rows of that table), if given. `slices` replace the protocol's and must not need strata.
+    `run_items` (rows of that table), if given. `slices` replace the protocol's and must not mix strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}

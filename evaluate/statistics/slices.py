@@ -152,7 +152,7 @@ def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str
 def slice_of(
     protocol: Protocol, aggregates: pl.LazyFrame, name: str, items: pl.LazyFrame | None = None
 ) -> tuple[str, str]:
-    """The slice named as `column=value`; without a name, the first to show that has any of `items` (if given)."""
+    """The slice named as `column=value`; if `name` is empty, the first to show that has any of `items` (if given)."""
     if not name:
         shown = headline_slice(protocol, aggregates)
         if items is None:
@@ -172,7 +172,7 @@ class UnknownSliceError(GoldspanError):
 
 
 def with_slice(boards: Iterable[_Of], read: Callable[[_Of], _Board]) -> list[_Board]:
-    """What is read of those boards that have the slice asked for; an error where none has it."""
+    """The results of `read` for the boards that have the requested slice; an error if none of them has it."""
     having, lacking = list[_Board](), list[UnknownSliceError]()
     for board in boards:
         try:

@@ -161,9 +161,9 @@ def _closed(
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
-    """Whether an order that begins with a chunk is an answer: if failed ones are left out, its first line must fit.
+    """Whether an order that begins with a chunk counts as an answer: unless failures score 0, its first line must fit.
 
-    `n_nws` is the number of non-whitespace characters in each chunk's first line.
+    `n_nws` is the number of non-whitespace characters in each chunk's first line, for which RANKED_BUDGET must suffice.
     """
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 

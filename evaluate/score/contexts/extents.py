@@ -16,7 +16,7 @@ from lake.tables import LINES, RANKING
 
 
 class Rows(NamedTuple):
-    """What walks saw, or what is gold of items (then `walk` is the item), row by row; steps count from 1.
+    """The views of walks (or the gold of items: then `walk` is the item), one per row; steps count from 1.
 
     `is_lines`: the row has a start and an end line. `is_whole`: it reaches from `start` to the end of the file.
     `is_file`: it names the file itself, as rows without lines and results of rankings do.
@@ -258,14 +258,14 @@ class ContentDefinitions:
         return np.concatenate(([0], np.cumsum(self.is_first)))
 
     def _place(self, text: Integers, byte: Integers) -> Integers:
-        """The contents' bytes on one axis; bytes behind the last definition of any content share the content's end."""
+        """The contents' bytes on one axis; bytes behind all definitions of any content share one place per content."""
         width = int(self.end.max()) + 2
         position: Integers = text * width + np.minimum(byte, width - 1)
         return position
 
     @cached_property
     def _held(self) -> tuple[Integers, Integers, Integers]:
-        """The axis' cuts (starts and ends of definitions), the definitions in each piece, and where those begin."""
+        """The cuts of that axis (starts and ends of definitions), each piece's definitions, and where these begin."""
         ends = self._place(self.text, self.end)
         cuts = np.sort(np.concatenate([self._begins, ends]))
         cuts = cuts[np.diff(cuts, prepend=-1) > 0]

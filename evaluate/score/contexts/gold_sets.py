@@ -35,7 +35,7 @@ FARTHEST = 1 << 32
 
 @dataclass(frozen=True)
 class Answers:
-    """What some walks saw; `named_symbols` (walk, step, file, symbol) are the symbols they name in existing files."""
+    """The views of some walks; `named_symbols` (walk, step, file, symbol) are symbols they name in existing files."""
 
     n_steps: Integers
     rows: Rows

@@ -16,7 +16,7 @@ import numpy as np
 from lake.exact import Integers, Mask
 
 NEVER = np.iinfo(np.int64).max
-"""The step of something that no interval holds."""
+"""The step for a place that no interval holds."""
 _DENSE = 4
 """Up to this many places per interval end, places are marked in a mask; beyond, ends are sorted."""
 
@@ -133,7 +133,7 @@ def held_since(walks: Walks, spans: Spans, walk: Integers, position: Integers) -
 
 
 def held_spans(walks: Walks, spans: Spans) -> Spans:
-    """What the walks hold, each place once, under the first step that holds it; sorted by walk and place."""
+    """The places that the walks hold, each once, under the first step that holds it; sorted by walk and place."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
     first = _first(start, end, spans.step, len(cuts))
@@ -200,7 +200,7 @@ def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Int
 
 
 def _disjoint(group: Integers, start: Integers, end: Integers, n_places: int) -> tuple[Integers, Integers, Integers]:
-    """What each interval adds to those of its group that start before it (no place twice): group, begin, end.
+    """The places that each interval adds to earlier ones of its group, none of them twice: group, begin, end.
 
     Starts are below `n_places`, ends at most `n_places`.
     """

@@ -1,4 +1,4 @@
-"""What some runs gathered for some items, and the gold to compare it with: only the rows of a lake that are needed."""
+"""The inputs of context scores: what runs gathered for items, and the gold; only the rows of a lake that are needed."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _reading_of(protocol: Protocol) -> str:
 
 
 def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The answers and hits by one reading; those by ContextBench's converter are under parts `published-…`."""
+    """The answers and hits under one reading of agents' files; ContextBench's converter's is in parts `published-…`."""
     is_published = pl.col("part").str.starts_with(PUBLISHED_READING)
     if reading == "docs":
         return answers, hits.filter(~is_published)
