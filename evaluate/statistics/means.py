@@ -155,7 +155,7 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
 
 
 def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds: Mapping[str, str]) -> pl.LazyFrame:
-    """The aggregates with `share_of_oracle`: a run's macro divided by that of its oracle (`bounds`: run → oracle).
+    """The aggregates with `share_of_oracle`: a run's macro over its oracle's (`bounds`: run → oracle over its chunks).
 
     Null for runs without an oracle, if the oracle's macro is 0 or null, and for metrics that the oracle does not bound.
     """
