@@ -39,12 +39,15 @@ def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
 class Draw:
     """A draw without replacement from each item's pool: arrays over items, named as in `ScoringInputs.judged`.
 
-    `gains` are padded with zeros; `boundary` is NaN where the gold candidate has no chunks.
+    `gains` are padded with zeros; `boundary` is NaN where the gold candidate has no chunks. `n_relevant` and `gains`
+    are of the pool; `n_wanted` and `ideal_gains` are of all that is relevant: a judged document may be in no pool.
     """
 
     n: Floats
     n_relevant: Floats
     gains: Floats
+    n_wanted: Floats
+    ideal_gains: Floats
     n_elsewhere: Floats
     best: Floats
     boundary: Floats
@@ -70,8 +73,8 @@ def _one(draw: Draw, k: int) -> Floats:
     return np.ones_like(draw.n)
 
 
-def _relevant(draw: Draw, k: int) -> Floats:
-    return draw.n_relevant
+def _wanted(draw: Draw, k: int) -> Floats:
+    return draw.n_wanted
 
 
 def _hits(draw: Draw, k: int) -> Floats:
@@ -101,7 +104,7 @@ def _precisions(draw: Draw, k: int) -> Floats:
 
 
 def _ideal(draw: Draw, k: int) -> Floats:
-    return _up_to(1 / np.log2(np.arange(2, k + 2)), np.minimum(draw.n_relevant, k))
+    return _up_to(1 / np.log2(np.arange(2, k + 2)), np.minimum(draw.n_wanted, k))
 
 
 def _best_gain(draw: Draw, k: int) -> Floats:
@@ -114,14 +117,14 @@ def _best_gain(draw: Draw, k: int) -> Floats:
 
 
 def _ideal_of_gains(draw: Draw, k: int) -> Floats:
-    best = draw.gains[:, :k]
+    best = draw.ideal_gains[:, :k]
     ideal: Floats = (best / np.log2(np.arange(2, best.shape[1] + 2))).sum(axis=1)
     return ideal
 
 
 FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "precision": (_hits, lambda draw, k: np.full_like(draw.n, k)),
-    "recall": (_hits, _relevant),
+    "recall": (_hits, _wanted),
     "hit": (_any_hit, _one),
     "accuracy": (_any_hit, _one),
     "mrr": (_reciprocal_rank, _one),
@@ -129,9 +132,9 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "iou": (_best_gain, _one),
     "ndcg_iou": (lambda draw, k: draw.gains.sum(axis=1) * draw.share_of_discounts(k), _ideal_of_gains),
     "success": (_any_hit, _one),
-    "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_relevant + k),
-    "map": (_precisions, _relevant),
-    "r_precision": (lambda draw, k: _over(draw.n_relevant**2, draw.n), _relevant),
+    "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_wanted + k),
+    "map": (_precisions, _wanted),
+    "r_precision": (lambda draw, k: _over(np.minimum(draw.n, draw.n_wanted) * draw.n_relevant, draw.n), _wanted),
     "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
     "judged": (Draw.drawn, Draw.drawn),
     "correct": (_any_hit, _one),
@@ -164,13 +167,12 @@ def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
         .with_columns(pl.col("n").fill_null(0))
         .collect()
     )
-    numbers = ("n", "n_relevant", "n_elsewhere", "best", "boundary")
+    numbers = ("n", "n_elsewhere", "best", "boundary")
     floats = known.select(pl.col(*numbers).cast(pl.Float64).fill_null(np.nan))
-    n, n_relevant, *others = (floats[name].to_numpy() for name in numbers)
-    width = int(n_relevant.max(initial=0))
-    gains = np.zeros((known.height, width))
-    gains[np.arange(width)[None, :] < n_relevant[:, None]] = known["gains"].explode().drop_nulls().to_numpy()
-    draw = Draw(n, n_relevant, gains, *others)
+    n, *others = (floats[name].to_numpy() for name in numbers)
+    wanted = _matrix(known["gains"])
+    drawn = _matrix(_gains_in_pool(inputs, known)) if inputs.rule.is_graded else wanted
+    draw = Draw(n, *drawn, *wanted, *others)
     columns: dict[str, Floats] = {}
     for metric, k, form in ((metric, k, form) for metric, k in requested if (form := _form_of(metric))):
         name = label(metric, k)
@@ -178,6 +180,23 @@ def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.hstack(pl.DataFrame(columns).with_columns(pl.all().fill_nan(None)))
+
+
+def _gains_in_pool(inputs: ScoringInputs, known: pl.DataFrame) -> pl.Series:
+    """The grades of the judged documents that each item's pool holds, best first."""
+    judged = inputs.rule.pool(inputs.evidence).join(inputs.items.select("item_id", "pool_id"), on="item_id")
+    in_pool = judged.join(inputs.chunks, on=["pool_id", "path"], how="semi")
+    grades = in_pool.group_by("item_id").agg(in_pool=pl.col("iou").drop_nulls().sort(descending=True)).collect()
+    rows = known.select("item_id").join(grades, on="item_id", how="left", maintain_order="left")
+    return rows.select(pl.col("in_pool").fill_null(pl.lit([], pl.List(pl.Float64)))).to_series()
+
+
+def _matrix(gains: pl.Series) -> tuple[Floats, Floats]:
+    """The number of gains of each item, and a row of its gains, filled up with zeros."""
+    n = gains.list.len().cast(pl.Float64).to_numpy()
+    matrix = np.zeros((len(n), int(n.max(initial=0))))
+    matrix[np.arange(matrix.shape[1])[None, :] < n[:, None]] = gains.explode().drop_nulls().to_numpy()
+    return n, matrix
 
 
 def _up_to(amounts: Floats, n: Floats) -> Floats:

@@ -197,6 +197,26 @@ def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], 
             assert ours[metric, k] == pytest.approx(numbers, abs=1e-12), (metric, k)
 
 
+def test_no_order_returns_a_judged_document_that_the_pool_lacks() -> None:
+    documents = [(name, 0, 1) for name in ("a", "b", "c", "d")]
+    grades = [("a", 2), ("b", 1), ("gone", 3)]
+    orders = {f"order {number}": order for number, order in enumerate(permutations(documents))}
+    rules = protocols()["beir@graded-v1"]
+    more = (("map", (0, 3)), ("r_precision", (0,)), ("f1", (3,)), ("rbp", (0,)))
+    rules = dataclasses.replace(rules, metrics=(*rules.metrics, *more))
+
+    def inputs(items: Sequence[str]) -> ScoringInputs:
+        gold = frame([(item, name, 0, 1, grade) for item in items for name, grade in grades], "item_id", *SPAN, "grade")
+        of_pool = frames(items, [], documents)
+        return ScoringInputs(rules, of_pool["items"], gold, of_pool["pool"])
+
+    hits = [(name, rank, *document) for name, order in orders.items() for rank, document in enumerate(order, start=1)]
+    theirs = means(score(inputs(list(orders)), hits=frame(hits, "item_id", "rank", *SPAN)).collect())
+    ours = means(expected_random(inputs(["x"]), "random").collect())
+    assert ours["recall", 10][0] == pytest.approx(2 / 3)
+    assert ours == {key: pytest.approx(numbers, abs=1e-12) for key, numbers in theirs.items()}
+
+
 def test_equal_pools_have_equal_orders() -> None:
     chunks = [("a.py", line, line + 3) for line in range(10)]
     pool = frames(["x"], [], chunks)["pool"]
