@@ -188,11 +188,11 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
         "name: 'ContextBench' is a published benchmark",
     ),
     "a path": (lambda folder: declared(folder, name="../x"), "name: string should match pattern"),
-    "a page's name": (lambda folder: declared(folder, name="compare"), "what another page of a site is called"),
-    "an unknown manner": (lambda folder: declared(folder, like="swe"), "like: 'swe' is no benchmark"),
+    "a page's name": (lambda folder: declared(folder, name="compare"), "the name of another page of the site"),
+    "an unknown manner": (lambda folder: declared(folder, like="swe"), "own data can follow, found 'swe'"),
     "no manner": (
         lambda folder: put(folder / "x.yaml", declared(folder).read_bytes().replace(b"like: contextbench\n", b"")),
-        "beir or contextbench or repobench-r or repoeval. A name of your own needs like: too.",
+        "For own data add like: beir or contextbench or repobench-r or repoeval.",
     ),
 }
 

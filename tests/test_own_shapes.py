@@ -84,7 +84,7 @@ def test_a_place_without_lines_is_all_of_its_file(
     assert own(tmp_path, *asked, "--repositories", repositories / "rockets").code in (Exit.DONE, Exit.INCOMPLETE)
     assert gold(tmp_path) == [("q1", "src/engine.py", 0, 5)]
     said = own(tmp_path, *asked, "--repositories", "github")
-    assert (said.code, "needs their repositories here" in said.err) == (Exit.USAGE, True)
+    assert (said.code, "needs local repositories" in said.err) == (Exit.USAGE, True)
 
 
 @pytest.mark.parametrize(
@@ -172,19 +172,20 @@ def test_a_folder_in_beirs_layout_is_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "flags", "code", "words"),
     [
-        (None, (), Exit.MISSING, "the items are not there"),
+        (None, (), Exit.MISSING, "there is no such file or folder of items"),
         (b"", (), Exit.INVALID, "it holds no rows"),
-        (lines({"a": 1}), (), Exit.INVALID, "there is no question under question, query"),
+        (lines({"a": 1}), (), Exit.INVALID, "no row has a question under question, query"),
         (lines({"question": "x", "golden": []}), (), Exit.INVALID, "none of gold, core, regions"),
         (lines({"question": "x", "gold": []}), ("--query", "qestion"), Exit.INVALID, "Did you mean 'question'?"),
         (lines({"question": "x", "gold": []}), ("--gold", "glod[].path:line"), Exit.INVALID, "Did you mean 'gold'?"),
         (lines({"question": "x", "gold": [{"path": "a.py", "lines": 1}]}), ("--gold", "gold[].paths:lines"),
-         Exit.INVALID, "no place of gold[].paths:lines has paths"),
+         Exit.INVALID, "no entry of gold[].paths:lines has paths"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--name", "../my code"), Exit.USAGE,
          "--name: '../my code' is no name of a benchmark"),
-        (lines({"question": "x", "gold": []}), ("--gold", "gold"), Exit.USAGE, "--gold 'gold' names no place"),
+        (lines({"question": "x", "gold": []}), ("--gold", "gold"), Exit.USAGE,
+         "--gold 'gold' does not name the key of the paths"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--repositories", "nowhere"), Exit.MISSING,
-         "there is no such folder of repositories"),
+         "this folder of repositories does not exist"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--name", "repoeval"), Exit.INVALID,
          "a published benchmark"),
     ],

@@ -57,7 +57,7 @@ def read(
 
     def query(_: str, row: JsonObject) -> tuple[str, str]:
         name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
-        check(name not in queries, f"query {name!r} is there more than once; the first is read")
+        check(name not in queries, f"query {name!r} occurs more than once; the first is used")
         return name, text
 
     queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query))
@@ -92,10 +92,10 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
         name, text = _id(row, fields["document"]), text_at(row, fields["text"])
         title = text_at(row, fields["title"], "")
         data = (f"{title}\n{text}" if title else text).encode()
-        check(name not in seen, f"document {name!r} is there more than once; the first is read")
+        check(name not in seen, f"document {name!r} occurs more than once; the first is used")
         check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
         is_within = n_bytes + len(data) <= MAX_POOL_BYTES
-        check(is_within, f"with it the documents have more than the {MAX_POOL_BYTES:,} bytes that are read")
+        check(is_within, f"it takes the corpus over the limit of {MAX_POOL_BYTES:,} bytes")
         seen.add(name)
         n_bytes += len(data)
         return name, data
@@ -114,13 +114,13 @@ def _judgements(
         grade = _grade(row, fields["grade"])
         check(query in queries, f"query {query!r} is not among the queries")
         first = grades.setdefault((query, document), grade)
-        check(first == grade, f"document {document!r} is judged {first} for query {query!r} before; that holds")
+        check(first == grade, f"document {document!r} has grade {first} for query {query!r} already; that is kept")
         return document, grade
 
     keys = (fields["judged_query"][0], fields["judged_document"][0], fields["grade"][0])
     for position, (document, grade) in parse_rows(raw.tasks[2], rejects, judgement, keys):
         if grade > 0 and document not in documents:
-            reason = f"document {document!r} is not in the corpus: it counts as relevant and never returned"
+            reason = f"document {document!r} is not in the corpus: relevant, but impossible to find"
             rejects.add(raw.tasks[2].path, position, reason)
     rows = [(*judged, grade) for judged, grade in grades.items()]
     return pl.DataFrame(rows, {"item_id": pl.String, "path": pl.String, "grade": pl.Int64}, orient="row")

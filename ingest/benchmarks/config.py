@@ -80,27 +80,27 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     # `list` prints a list of one declaration.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
-        raise fault(file.name, f"it holds {shown(content)}, which is not one declaration", _HINT)
+        raise fault(file.name, f"expected the keys of one benchmark, found {shown(content)}", _HINT)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
     if benchmark is None or (schema := benchmark.schema) is None:
         readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
-        hint = f"Name the benchmark that the data is like: {readable}. A name of your own needs like: too."
-        raise fault(key, f"{shown(content.get(key))} is no benchmark that data can be like", hint)
+        hint = f"For own data add like: {readable}. Its name may be any other."
+        raise fault(key, f"expected a benchmark that own data can follow, found {shown(content.get(key))}", hint)
     # Values copied from what is printed for the published data are dropped: they do not apply to own data.
     printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
     declaration = validated(_model(benchmark, schema), own_label | {"fields": {}} | given, file, _HINT)
     if meaning := RESERVED.get(declaration.label.lower()):
-        raise fault("label", f"{declaration.label!r} is what {meaning} is called; give your data another")
+        raise fault("label", f"{declaration.label!r} is reserved for {meaning}; choose another")
     if declaration.like:
         # Some pages of a site are named after protocols.
         name, ends = declaration.name.lower(), {"all", *(protocol.partition("@")[2] for protocol in protocols())}
         is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
         if is_page or name in known:
-            taken = "what another page of a site is called" if is_page else "a published benchmark"
-            hint = "Give your data another, such as my-data (`ingest own`: --name my-data)."
+            taken = "the name of another page of the site" if is_page else "a published benchmark"
+            hint = "Choose another, such as my-data (`ingest own`: --name my-data)."
             raise fault("name", f"{declaration.name!r} is {taken}", hint)
         benchmark = own_benchmark(benchmark, declaration.name)
     data, fields, places = dict(declaration.data), dict(declaration.fields), dict[str, Path | HubRows]()
@@ -155,12 +155,12 @@ def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Pat
     """The path or data set that a declaration names; an error if it does not exist or is outside the folder `reads`."""
     if isinstance(data, HubRows):
         if location.is_tree:
-            raise GoldspanError("a data set of the hub is no folder or zip", code=Exit.INVALID)
+            raise GoldspanError("expected a folder or zip, not a data set of the hub", code=Exit.INVALID)
         return data
     target = root / data
     if not _is_in(reads, target):
-        hint = "Where that is meant, name a folder around it on the command line: --config-reads FOLDER."
-        raise GoldspanError(f"it leads out of {reads}, whose files alone are read", hint=hint, code=Exit.INVALID)
+        hint = "To allow it, name a folder that contains it: --config-reads FOLDER."
+        raise GoldspanError(f"it is outside {reads}, and only files inside are read", hint=hint, code=Exit.INVALID)
     try:
         # A zip may be named without `.zip`.
         for path in (target, Path(f"{target}.zip")) if location.is_tree else (target,):
@@ -168,6 +168,6 @@ def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Pat
                 return path
         near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
     except OSError as error:
-        raise GoldspanError(f"{target} cannot be looked at: {error.strerror}", code=Exit.MISSING) from error
+        raise GoldspanError(f"{target} cannot be opened: {error.strerror}", code=Exit.MISSING) from error
     what = f"the {'folder or zip' if location.is_tree else 'file'} {target} is not there"
     raise GoldspanError(what, hint=did_you_mean(target.name, near), code=Exit.MISSING)

@@ -57,7 +57,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
 
 def encodable(text: str, what: str) -> str:
     """Return `text` if it can be encoded as UTF-8; a `FieldError` if it has half a surrogate pair, as JSON may have."""
-    check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
+    check(is_encodable(text), f"`{what}` contains half a surrogate pair, which is no text")
     return text
 
 
@@ -86,7 +86,7 @@ def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields)
                 under |= {key: row[key] for key in paths if key in row}
             else:
                 path, under[usual[name][0]] = get_path(row, paths)
-                check(under[usual[name][0]] is not MISSING, f"`{path}` is missing: its {name} must be there")
+                check(under[usual[name][0]] is not MISSING, f"`{path}` is missing: there is no {name}")
         return under
 
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]

@@ -60,11 +60,11 @@ def declare_own(
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
         hint = "Of the Hugging Face Hub: owner/name@REVISION, the 40 digits of a commit."
-        raise GoldspanError("the items are not there", where=items, hint=hint, code=Exit.MISSING)
+        raise GoldspanError("there is no such file or folder of items", where=items, hint=hint, code=Exit.MISSING)
     clones = GITHUB if repositories == "github" else repositories if "://" in repositories else ""
     is_local = bool(repositories) and not clones
     if is_local and not folder.is_dir():
-        raise GoldspanError("there is no such folder of repositories", where=repositories, code=Exit.MISSING)
+        raise GoldspanError("this folder of repositories does not exist", where=repositories, code=Exit.MISSING)
     stem = hub["hub"] if hub else path.resolve().name.partition(".")[0]
     name = name or re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:40]
     if not re.fullmatch(NAME, name):
@@ -98,7 +98,7 @@ def declare_own(
             # Faulty rows are converted too: the reader checks every row and rejects them.
             converted = [convert(position, row) for position, row in read_rows(entry, rejects)]
             if not is_local and ":" not in written:
-                message = f"gold of whole files ({written}) needs their repositories here, which tell their lines"
+                message = f"gold of whole files ({written}) needs local repositories, to count the lines of the files"
                 raise GoldspanError(message, hint="Give a folder: --repositories DIR", code=Exit.USAGE)
             data = {"rows": "rows.jsonl", "subset": "full"}
             if is_local:
@@ -109,7 +109,7 @@ def declare_own(
             lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
             (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
             notes.append(f"the question is {question}, the gold {written}")
-            notes += ["optional regions are not read: they are no gold"] * ("optional" in keys)
+            notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
     file = home / "declaration.yaml"
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
@@ -128,10 +128,10 @@ def _converter(
         if not path or (objects and all(get_path(each, (path,))[1] is MISSING for each in objects)):
             hint = f"{did_you_mean(path, {key for each in objects for key in each})} " if path else ""
             hint += f"Its rows have {listed(keys)}. {_SHAPES}"
-            raise GoldspanError(f"rows of another shape: {why}", where=items, hint=hint, code=Exit.INVALID)
+            raise GoldspanError(f"unknown row layout: {why}", where=items, hint=hint, code=Exit.INVALID)
 
     question = query or next((key for key in _QUESTIONS if key in keys), "")
-    check(question, f"there is no question under {query or ', '.join(_QUESTIONS)}")
+    check(question, f"no row has a question under {query or ', '.join(_QUESTIONS)}")
     usual = (
         f"{key}[].{path}:{_LINES[start]}"
         for key in _GOLD
@@ -146,12 +146,12 @@ def _converter(
     form = _PLACE.fullmatch(written)
     if form is None or not (form["places"] or (form["path"] and form["start"])):
         hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
-        raise GoldspanError(f"--gold {gold!r} names no place", hint=hint, code=Exit.USAGE)
+        raise GoldspanError(f"--gold {gold!r} does not name the key of the paths", hint=hint, code=Exit.USAGE)
     places, path, start, end = form.groups(default="")
-    check(places or path, f"there is nothing under {places or path}")
+    check(places or path, f"no row has {places or path}")
     within = [span for row in head for span in (_objects(row, places, path) if places else [row])]
     for key in filter(None, (path, start, end)):
-        check(key, f"no place of {written} has {key}", within)
+        check(key, f"no entry of {written} has {key}", within)
 
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))

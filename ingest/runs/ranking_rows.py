@@ -75,7 +75,7 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
         # Half a surrogate pair is possible in JSON but not in UTF-8.
         texts = ((row[0], value) for row in rows for value in row if isinstance(value, str))
         position, text = next((at, text) for at, text in texts if text.encode(errors="replace").decode() != text)
-        what = f"{input_file.unit} {position}: {text[:60]!a} holds half a surrogate pair, which is no character"
+        what = f"{input_file.unit} {position}: {text[:60]!a} contains half a surrogate pair, which is no text"
         raise input_file.wrong(what=what) from error
 
 

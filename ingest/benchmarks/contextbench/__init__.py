@@ -46,14 +46,14 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
     if not rows:
         wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
-        hint = "Rows lie in *.parquet, *.json or *.jsonl, in the folder itself or in data/."
+        hint = "Rows are read from *.parquet, *.json or *.jsonl, in the folder itself or in data/."
         raise missing(f"no {wanted} in {source.name}", hint)
     if subset == FULL and all(_is_verified(entry) for entry in rows):
-        raise missing(f"{source.name} holds the verified subset alone", f"Ask for it: SUBSETS={VERIFIED}")
+        raise missing(f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}")
     if subset == SELECTED:
         selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
         if not selections:
-            hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
+            hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
             raise missing(f"{_SELECTION} is not in {source.name}", hint)
         rows = [selections[0], *rows]
     return RawFiles(rows, [beside], source.repositories)
@@ -126,7 +126,7 @@ def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[st
     had = [instance for instance in instances if instance.why_not is None and find(instance) is not None]
     if 0 < len(had) < len(instances):
         n = f"{len(had):,} of {counted(len(instances), 'item')}"
-        notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
+        notes.append(f"drawn from {n}: the others have no repository here or an unreadable row")
         instances = had
     names = [(instance.item_id, instance.repo) for instance in instances]
     frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
@@ -138,11 +138,11 @@ def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str])
     rows = csv.DictReader(io.StringIO(selection.read().decode("utf-8-sig", errors="replace")))
     chosen = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
     if not any(chosen):
-        message = "the selection names nothing in a column original_inst_id or instance_id"
+        message = "the selection has no ids in a column original_inst_id or instance_id"
         raise GoldspanError(message, where=selection.path, examples=rows.fieldnames or [], code=Exit.INVALID)
     known = {name for instance in instances for name in instance.ids}
     n_absent = sum(not known.intersection(each) for each in chosen)
-    notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances are not among the rows at hand")
+    notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances have no row in the data")
     every = set[str | None]().union(*chosen)
     return [instance for instance in instances if every.intersection(instance.ids)]
 

@@ -58,9 +58,9 @@ def wants_repository() -> pl.Expr:
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
     """The note about the items whose repositories are not available, as a list; empty if there are none."""
     absent = sorted(item_ids)
-    again = "--repositories clones them, and each run asks again for what could not be had"
+    again = "--repositories clones them; what fails is tried again by every run"
     n, examples = counted(len(absent), "item"), listed(absent, MAX_EXAMPLES)
-    return [f"{n} without a repository's files, as why_not says: {examples}; {again}"] if absent else []
+    return [f"{n} without repository files (reasons: items.why_not): {examples}; {again}"] if absent else []
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
@@ -105,8 +105,8 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
                 flags = pl.when(again).then(pl.concat_list(pl.lit(["not-utf8"]), flags)).otherwise(flags)
                 yield PoolGroup("", no_files, blobs.with_columns(flags=flags) if replaced else blobs)
         except RepositoryError as error:
-            message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
-            raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
+            message = f"ContextBench: the files of {pool_id} were readable a moment ago and no longer are: {error.what}"
+            raise GoldspanError(message, hint="Run the same again; what is stored is kept.", code=Exit.ERROR) from error
         group, is_rest = pool_id.replace("/", "__"), pl.col("pool_id") != pool_id
         for kind, of_kind in (("searched", ~is_rest), ("rest", is_rest)):
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
@@ -144,7 +144,7 @@ def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects)
             if audited and not any(row["gold"] == DOCS for row in audited.rows):
                 reason = "none of its gold files is in its repository"
                 if instance.gold_patch:
-                    reason = "its patch replaces no line of a source file that stood in its repository"
+                    reason = "its patch replaces no line of a source file of its repository"
                 rejects.add(*instance.where, f"{instance.item_id}: {reason}")
             yield replace(instance, gold=gold, why_not=reason), repository, audited
 
@@ -175,9 +175,9 @@ class Tally:
         yield f"{n['scorable']:,} of {n['items']:,} can be scored"
         yield from absent_notes(self.absent)
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])
-        audited = f"{n['audited']:,} of them held against their files; {flags or 'nothing odd'}"
+        audited = f"{n['audited']:,} of them checked against their files; {flags or 'no faults'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
         if n["binary"]:
             yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
         if n["replaced"]:
-            yield f"decoded with replacement before, and flagged not-utf8: {counted(n['replaced'], 'file')}"
+            yield f"not UTF-8, with U+FFFD for what could not be decoded: {counted(n['replaced'], 'file')}"

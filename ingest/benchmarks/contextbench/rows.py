@@ -76,7 +76,7 @@ def read_instances(
                 hint = "declare fields: {gold: patch}, or give them to `ingest own`"
                 rejects.add(entry.path, WHOLE_INPUT, f"rows of SWE-bench have no gold context: {hint}")
             elif len(rejects) == n_refused:
-                notes.append(f"{entry.path} holds no rows with gold; it is passed over")
+                notes.append(f"{entry.path} is skipped: its rows have no gold")
             continue
         for position, row in rows:
             instance = _instance(row, (entry.path, position), rejects)
@@ -87,7 +87,7 @@ def read_instances(
                 n_again += 1
                 instances[instance.item_id] = _one_of(first, instance, rejects)
     if n_again:
-        notes.append(f"{counted(n_again, 'row')} with an id that an earlier row has; each id is one item")
+        notes.append(f"{counted(n_again, 'row')} with an id that occurred before; rows with one id are one item")
     return list(instances.values())
 
 
@@ -128,7 +128,7 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
     except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
     if reason := form_fault("repository", repo):
-        why_not.append(f"its repository cannot be told by its id or by {repo[:200]!r}: {reason}")
+        why_not.append(f"neither its id nor {repo[:200]!r} gives its repository: {reason}")
     if not _COMMIT.fullmatch(commit):
         why_not.append(f"`base_commit` is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")
     if statement is None:
@@ -136,7 +136,7 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
     if why_not:
         rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold_context")))
     elif not gold and not gold_patch:
-        why_not.append("its gold names nothing")
+        why_not.append("its gold is empty")
     language, unscorable = (_text(row, "language") or "unknown").lower(), "; ".join(why_not) or None
     source, patch, size = (_text(row, key) for key in ("source", "patch", "size"))
     upstream_id = ids[1] if len(ids) > 1 else None

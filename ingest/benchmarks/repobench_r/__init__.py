@@ -146,7 +146,7 @@ def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, field
 
 def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     if fields != _FIELDS:
-        raise UnreadableFileError("fields of one's own are read of Parquet and of .jsonl files")
+        raise UnreadableFileError("fields: can only be set for Parquet and .jsonl files")
     value = read_pickle(entry)
     levels = value.get(split) if isinstance(value, dict) else None
     if not isinstance(levels, dict):

@@ -100,7 +100,7 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
             python.append(entry)
             total += entry.size
             continue
-        reason = f"the files before it have the {MAX_POOL_BYTES:,} bytes that are read in all"
+        reason = f"it takes the repositories over the limit of {MAX_POOL_BYTES:,} bytes"
         if entry.size > MAX_SOURCE_BYTES:
             reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
         rejects.add(pools.location, f"entry {entry.path}", reason)
@@ -149,7 +149,7 @@ def read(
     return SubsetRows.of(items, queries, gold, pools)
 
 
-_NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
+_NO_PYTHON = "is missing or has no .py file; RepoEval's tasks are in Python"
 
 
 def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:

@@ -44,7 +44,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
                 continue
             n_lines += data.count(b"\n")
             if n_lines > MAX_POOL_LINES:
-                reason = f"the files before it have the {MAX_POOL_LINES:,} lines that are read in all"
+                reason = f"it takes the repositories over the limit of {MAX_POOL_LINES:,} lines"
                 rejects.add(tree.location, f"entry {entry.path}", reason)
                 continue
             yield f"{folder}/{repo}", path, data

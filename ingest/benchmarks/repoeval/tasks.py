@@ -71,7 +71,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
             rejects.add(entry.path, "file", "holds no task")
     if again := len(tasks) - len({question[:3] for question in tasks}):
         notes.append(
-            f"{again:,} tasks have the hole of another, with another completion or context: items of their own"
+            f"{again:,} tasks complete the same place as another, but differ in text or context; each is an item"
         )
     return list(tasks.values())
 
@@ -96,7 +96,7 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
     path, value = get_path(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise field_error(row, paths, "must be a whole number from 0")
-    check(value <= 2**31, f"`{path}` is a line that no file has")
+    check(value <= 2**31, f"`{path}` is too large for a line number")
     return value
 
 

@@ -73,7 +73,7 @@ def test_parquet_and_a_table_without_names_are_read_alike(tmp_path: Path) -> Non
 
 
 BAD = {
-    "a document twice": ("corpus", '{"_id": "d1", "text": "x"}', "document 'd1' is there more than once"),
+    "a document twice": ("corpus", '{"_id": "d1", "text": "x"}', "document 'd1' occurs more than once"),
     "a document without a text": ("corpus", '{"_id": "x"}', "`text` is missing; it must be a text"),
     "a document without a name": ("corpus", '{"_id": " ", "text": "x"}', "`_id` must be a name"),
     "half a character": ("corpus", '{"_id": "x", "text": "\\ud800"}', "half a surrogate pair"),
@@ -82,7 +82,7 @@ BAD = {
     "an unknown query": ("qrels/test", "q9\td1\t1", "query 'q9' is not among the queries"),
     "a document that is not there": ("qrels/test", "q1\td9\t1", "document 'd9' is not in the corpus"),
     "a grade that is none": ("qrels/test", "q1\td3\tyes", "`score` must be a whole number"),
-    "another grade": ("qrels/test", "q1\td1\t1", "document 'd1' is judged 2 for query 'q1' before; that holds"),
+    "another grade": ("qrels/test", "q1\td1\t1", "document 'd1' has grade 2 for query 'q1' already; that is kept"),
     "two values": ("qrels/test", "q1\td3", "2 values, not 3"),
 }
 

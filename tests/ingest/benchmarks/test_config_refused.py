@@ -36,8 +36,8 @@ def _line(path: str) -> str:
 
 
 WRONG = {
-    "no name": (OURS.replace("name: repoeval\n", ""), "name: nothing is no benchmark", "repoeval"),
-    "unknown name": (OURS.replace("repoeval", "repoevil"), "name: 'repoevil' is no benchmark", "repoeval"),
+    "no name": (OURS.replace("name: repoeval\n", ""), "can follow, found nothing", "repoeval"),
+    "unknown name": (OURS.replace("repoeval", "repoevil"), "can follow, found 'repoevil'", "repoeval"),
     "unknown key": (OURS.replace("  tasks", "  taks"), "data.taks: there is no such key", "Did you mean 'tasks'?"),
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
@@ -53,7 +53,7 @@ WRONG = {
     ),
     "a zero byte": (OURS.replace("questions.jsonl", '"a\\0"'), "data.tasks.file: string should match pattern"),
     "two faults": (_line("8").replace("ours", "a b"), "2 keys are not", "label: ", "fields.line.0: input"),
-    "a list": ("- a\n- b\n", "holds a list of 2, which is not one declaration"),
+    "a list": ("- a\n- b\n", "expected the keys of one benchmark, found a list of 2"),
     # Aliases that would stand for billions cost nothing.
     "a bomb": (
         OURS + "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
@@ -86,7 +86,7 @@ GONE = {
     "tasks": ("questions", "question", "data.tasks: the file", "Did you mean 'questions.jsonl'?"),
     "a folder of tasks": ("questions.jsonl", "repos", "data.tasks: the file", "There is: mine.yaml, questions.jsonl."),
     "repositories": ("repos\n", "repo\n", "data.repositories: the folder or zip", "Did you mean 'repos'?"),
-    "a name too long": ("questions", "q" * 300, "cannot be looked at: "),
+    "a name too long": ("questions", "q" * 300, "cannot be opened: "),
 }
 
 
@@ -130,7 +130,7 @@ def test_what_lies_outside_its_own_folder_is_read_only_where_the_command_line_sa
     lake = tmp_path / "lake"
     said = ingest_own(config, lake)
     assert said.code == Exit.INVALID
-    assert f"data.tasks: it leads out of {config.parent}, whose files alone are read" in said.err
+    assert f"data.tasks: it is outside {config.parent}, and only files inside are read" in said.err
     assert "--config-reads FOLDER" in said.err
     assert not Lake(lake).parts("items")
     said = ingest_own(config, lake, "--config-reads", tmp_path)

@@ -194,7 +194,7 @@ def test_what_could_not_be_had_is_asked_for_and_named_again(home: Path) -> None:
     again = _ingest(home)
     assert again.code == Exit.INCOMPLETE
     assert f"fetching file://{home}/remotes/acme/boats at" in again.err
-    assert "1 item without a repository's files, as why_not says: acme__boats-3" in again.err
+    assert "1 item without repository files (reasons: items.why_not): acme__boats-3" in again.err
     assert stored(home / "lake") == before
 
 

@@ -125,7 +125,7 @@ def test_an_item_whose_repository_is_not_at_hand_is_named_and_the_others_go_on(t
     assert items(tmp_path / "lake")["acme__boats-3"]["gold_flags"] is None
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1", "acme__rockets-2"}
     assert "ContextBench full: 2 of 3 can be scored" in done.warnings
-    assert any("1 item without a repository's files" in note and "acme__boats-3" in note for note in done.warnings)
+    assert any("1 item without repository files" in note and "acme__boats-3" in note for note in done.warnings)
     assert (done.expected, done.scored, done.rejected) == (3, 2, 0)
 
 
@@ -150,7 +150,7 @@ def test_a_limit_draws_only_items_whose_repository_is_there(tmp_path: Path) -> N
     done = ingested(tmp_path / "lake", source, limit=1)
     assert set(items(tmp_path / "lake")) == {"acme__boats-3"}
     assert (done.expected, done.scored) == (1, 1)
-    why = "the others' repositories are not here, or their rows cannot be read"
+    why = "the others have no repository here or an unreadable row"
     assert f"ContextBench full: drawn from 1 of 3 items: {why}" in done.warnings
 
 
@@ -166,7 +166,7 @@ def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
 
 def test_a_folder_of_the_verified_alone_is_never_called_full(tmp_path: Path) -> None:
     source = build(tmp_path / "source", name="contextbench_verified.parquet")
-    with pytest.raises(GoldspanError, match="holds the verified subset alone"):
+    with pytest.raises(GoldspanError, match="contains only the verified subset"):
         ingested(tmp_path / "lake", source)
     command(
         "ingest", "contextbench", "--source", source, "--chunkers", "whole-file", "--lake", tmp_path / "lake"
@@ -182,7 +182,7 @@ def test_the_selection_is_by_either_id_and_counts_what_is_absent(tmp_path: Path)
     put(source / "contextbench/selected_500_instances.csv", listed.encode())
     done = ingested(tmp_path / "lake", source, subsets=["selected-500"])
     assert set(items(tmp_path / "lake")) == {"acme__rockets-1", "acme__boats-3"}
-    assert any("1 of the 3 selected instances are not among the rows at hand" in note for note in done.warnings)
+    assert any("1 of the 3 selected instances have no row in the data" in note for note in done.warnings)
 
 
 def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:

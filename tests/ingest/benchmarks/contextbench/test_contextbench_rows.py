@@ -49,7 +49,7 @@ def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
             [f"acme__rockets-{n}", upstream(f"acme__rockets-{n}")] for n in (1, 2)
         ]
         assert [one.gold[:1] and one.gold[0][:3] for one in instances] == [("/testbed/src/engine.py", 2, 3), []]
-        assert [one.why_not for one in instances] == [None, "its gold names nothing"]
+        assert [one.why_not for one in instances] == [None, "its gold is empty"]
         assert {one.pool_id for one in instances} == {f"acme/rockets@{COMMIT}"}
 
 
@@ -59,7 +59,7 @@ def test_one_id_in_both_encodings_is_one_instance() -> None:
         ("acme__rockets-1", ("a.parquet", "row 1"), None)
     ]
     assert rejects == []
-    assert notes == ["1 row with an id that an earlier row has; each id is one item"]
+    assert notes == ["1 row with an id that occurred before; rows with one id are one item"]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
     ]
     instances, rejects, _ = read(a_parquet=parquet(rows))
     reasons = [str(one.why_not) for one in instances]
-    assert "its repository cannot be told" in reasons[0]
+    assert "neither its id nor" in reasons[0]
     assert "`base_commit` is 'main; rm -rf', not a commit's id" in reasons[1]
     assert reasons[2:4] == ["`base_commit` is missing", "`problem_statement` is missing or no text"]
     assert "its gold cannot be decoded: it has none of" in reasons[4]
@@ -137,7 +137,7 @@ def test_a_file_of_something_else_is_passed_over_and_noted() -> None:
     instances, rejects, notes = read(**others, other_parquet=parquet({"instance_id": ["x"], "context": ["x"]}))
     assert (instances, rejects) == ([], [])
     names = ("ids.json", "runs.jsonl", "empty.json", "other.parquet")
-    assert notes == [f"{name} holds no rows with gold; it is passed over" for name in names]
+    assert notes == [f"{name} is skipped: its rows have no gold" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_gold_that_names_nothing_or_nothing_that_is_there_is_not_scored(tmp_path
     ingested(tmp_path / "lake", jsonl(tmp_path / "source", *rows))
     assert why_not(tmp_path / "lake") == {
         "acme__rockets-1": None,
-        "acme__rockets-2": "its gold names nothing",
+        "acme__rockets-2": "its gold is empty",
         "acme__rockets-3": "none of its gold files is in its repository",
     }
     assert items(tmp_path / "lake")["acme__rockets-3"]["gold_flags"] == ["file-missing:2"]

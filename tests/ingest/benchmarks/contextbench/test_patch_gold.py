@@ -73,7 +73,7 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     assert "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line" in said.err
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["scorable"].to_list() == [True, False]
-    assert items["why_not"][1] == "its patch replaces no line of a source file that stood in its repository"
+    assert items["why_not"][1] == "its patch replaces no line of a source file of its repository"
     gold = Lake(tmp_path / "lake").read("gold_spans")
     assert set(gold["gold"]) == {"context", "context-official"}
     assert set(gold["path"]) == {path}

@@ -88,7 +88,7 @@ BAD: dict[str, tuple[object, str]] = {
     "a candidate in bytes": (row(context=[b"a", "b"]), "candidate 0 is a bytes, not a text"),
     "missing key": (without("next_line"), "`next_line` is missing; it must be a text"),
     "missing index": (without("gold_snippet_index"), "the gold index is missing"),
-    "half a surrogate pair": (row(code="\ud800"), "`code` holds half a surrogate pair"),
+    "half a surrogate pair": (row(code="\ud800"), "`code` contains half a surrogate pair"),
     "no object": (["a", "list"], "a list, not an object"),
 }
 

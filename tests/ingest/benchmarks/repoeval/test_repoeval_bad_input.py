@@ -61,7 +61,7 @@ def _without(key: str) -> Row:
 
 LINENO = "`metadata.lineno` must be a whole number from 0"
 FPATH = "`metadata.fpath_tuple` must be a repository and the parts of a path in it"
-SURROGATE = "holds half a surrogate pair, which is no character"
+SURROGATE = "contains half a surrogate pair, which is no text"
 BAD_ROWS: dict[str, tuple[object, str]] = {
     "metadata is missing": ({"prompt": "x"}, "`metadata.ground_truth` is missing; it must be a text"),
     "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is missing; it must be a text"),
@@ -72,7 +72,7 @@ BAD_ROWS: dict[str, tuple[object, str]] = {
     "lineno is true": (_row(lineno=True), LINENO),
     "lineno is a text": (_row(lineno="1"), LINENO),
     "lineno is negative": (_row(lineno=-1), LINENO),
-    "lineno is beyond 64 bits": (_row(lineno=2**64), "`metadata.lineno` is a line that no file has"),
+    "lineno is beyond 64 bits": (_row(lineno=2**64), "`metadata.lineno` is too large for a line number"),
     "context is missing": (
         _without("context_start_lineno"),
         "`metadata.context_start_lineno` is missing; it must be a whole number from 0",
@@ -121,7 +121,7 @@ def test_a_task_twice_is_one_item_and_one_reject(tmp_path: Path) -> None:
 def test_a_repository_that_is_not_there_makes_its_items_unscorable_and_is_said_once(tmp_path: Path) -> None:
     there = {path: data for path, data in REPOSITORIES.items() if path.startswith("zoo")}
     source = build(tmp_path / "source", repositories=there)
-    no_python = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
+    no_python = "is missing or has no .py file; RepoEval's tasks are in Python"
     reason = f"it {no_python}: 3 tasks cannot be scored"
     rejects = [("repositories/function_level", "repository acme_rockets", reason)]
     _goes_on(source, tmp_path / "lake", rejects=rejects, items=5, scorable=2)

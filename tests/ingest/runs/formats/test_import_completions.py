@@ -133,7 +133,7 @@ def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_pa
         ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": -1}}, NO_LINE),
         ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": 10**30}}, NO_LINE),
         ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": True}}, NO_LINE),
-        ({"choices": [{"text": "\ud800"}]}, "line 2: '\\ud800' holds half a surrogate pair, which is no character"),
+        ({"choices": [{"text": "\ud800"}]}, "line 2: '\\ud800' contains half a surrogate pair, which is no text"),
     ],
 )  # fmt: skip
 def test_a_row_of_another_shape_is_refused_by_its_line(lake: Lake, change: Row, why: str) -> None:

@@ -199,8 +199,8 @@ SHAPES: list[tuple[str, bytes, str]] = [
         (b'{"a": {"d": 1', "not JSON (Expecting ',' delimiter: line 1 column 14); is the file cut off?"),
         (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
-        (b'{"a": {"\\ud800": 1}}', "entry 1: '\\ud800' holds half a surrogate pair, which is no character"),
-        (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' holds half a surrogate pair, which is no character"),
+        (b'{"a": {"\\ud800": 1}}', "entry 1: '\\ud800' contains half a surrogate pair, which is no text"),
+        (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' contains half a surrogate pair, which is no text"),
         (b'{"a": {"d\\u0000": 1}}', "a document that cannot be read: 1 entry"))),
     *(("parquet", written(columns), why) for columns, why in (
         ({**ENTRY, "document": [["a"]]}, "the column document holds List(String), and is to hold text"),
