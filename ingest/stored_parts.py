@@ -98,7 +98,7 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
         if part.name != reader and not searching.collect().is_empty():
             whole_part(lake, benchmark, part.name).remove()
-            again = "its repositories changed; it must be read again"
+            again = "its repositories changed; ingest it again"
             result.changes.append(f"{benchmark.display_name} {part.name}: {again}")
 
 
@@ -110,7 +110,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
     for other in set(benchmark.subsets) - {subset}:
         whole_subset(lake, benchmark, other).remove()
     if others:
-        result.changes.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
+        result.changes.append(f"{benchmark.display_name} {listed(others)} replaced by {subset} (never pooled)")
 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
@@ -126,7 +126,7 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
-        result.changes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
+        result.changes.append(f"{benchmark.display_name}: {imported} deleted with the items answered; import again")
     if now != before[0][0]:
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before[0][0]}")
 

@@ -68,15 +68,15 @@ def verify(lake: LakeOption = DEFAULT_LAKE) -> None:
     """Compare every part of the lake with what was recorded when it was written; exit code 3 if one differs."""
     if not lake.is_dir():
         message = "there is no lake to verify"
-        hint = "Name it with --lake, or make one: make ingest"
+        hint = "Give its folder with --lake, or create one: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     store = Lake(lake)
     parts = [part for name in TABLES for part in store.parts(name)]
     wrong = [f"{part.path.relative_to(lake).as_posix()}: {why}" for part in parts if (why := fault_of(part))]
     n_whole = len(parts) - len(wrong)
-    wrong += [f"missing, though there are scores: {lacking}" for lacking in missing_tables(lake)]
+    wrong += [f"missing, although the lake has scores: {lacking}" for lacking in missing_tables(lake)]
     print(*map(escaped, wrong), sep="\n", end="\n" if wrong else "")
-    Console().say(f"verify: as it was written: {counted(n_whole, 'part')} of {lake}; not: {len(wrong):,}")
+    Console().say(f"verify: {counted(n_whole, 'part')} of {lake} unchanged since written, {len(wrong):,} not")
     if wrong:
         Console().say(f"  {typed(DAMAGE_HINT)}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
@@ -92,7 +92,7 @@ def clean(
     if not lake.is_dir():
         done = f"there is no lake in {lake}"
     elif not (lake / LOCK).exists():
-        message = "this folder is no lake, so nothing in it is deleted"
+        message = "this folder is not a lake; nothing was deleted"
         raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
     elif all_:
         # Only the lake's own folders: other files in the same folder stay.

@@ -85,18 +85,16 @@ app = typer.Typer()
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Which; default: all there are."),
+    typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Benchmarks to read (default: all)."),
 ]
 ChunkersOption = Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")]
 ChunkerOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
 ]
 TrustOption = Annotated[bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")]
-RepositoriesOption = Annotated[
-    str, setting("REPOSITORIES", "Clone repositories: github, or the URL below which they are.")
-]
+RepositoriesOption = Annotated[str, setting("REPOSITORIES", "Where to clone repositories from: github, or a base URL.")]
 NeedsOption = Annotated[
-    bool, setting("NEEDS", "Work out what completions use of other files (a minute or two).", "--needs")
+    bool, setting("NEEDS", "Find the other files that completions use (a minute or two).", "--needs")
 ]
 
 
@@ -127,19 +125,19 @@ def read(
     own: Source | None = None
     if config:
         if source:
-            what = f"--config {config} names its own data; --source names other data"
+            what = f"--config and --source both name data"
             raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
         benchmark, own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
         if others := [name for name in names if name != benchmark.name]:
-            what = f"--config {config} is of {benchmark.name}, and {listed(others)} is asked for"
-            raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
+            what = f"--config {config} describes {benchmark.name}, not {listed(others)}"
+            raise GoldspanError(what, hint="Ingest the others in a separate run.", code=Exit.USAGE)
         declared = {benchmark.name: benchmark}
     elif config_reads:
-        what = f"--config-reads {config_reads} is given without a declaration that could name files in it"
-        raise GoldspanError(what, hint="Give the declaration as well: --config FILE.yaml.", code=Exit.USAGE)
+        what = f"--config-reads {config_reads} is given without --config"
+        raise GoldspanError(what, hint="Add the config that names files there: --config FILE.yaml.", code=Exit.USAGE)
     for name in names:
         if name not in declared and name in own_kinds(store):
-            message, hint = f"{name} is own data, which its declaration reads", f"--config FILE.yaml, with name: {name}"
+            message, hint = f"{name} is own data and is read by its config", f"--config FILE.yaml, with name: {name}"
             raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.USAGE)
         lookup(name, "benchmark", declared)
     known = {subset: name for name in names or declared for subset in declared[name].subsets}
@@ -153,14 +151,14 @@ def read(
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
             if cutter.declaration.given:
-                console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
+                console.say(f"{cutter.name} runs this command to chunk: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
         cache = store.root / CACHE
         sources = {benchmark.name: own} if own else _open_sources(source, names, declared, console, cache)
         if base and not any(declared[name].clones(opened) for name, opened in sources.items()):
             names_read = ", ".join(declared[name].display_name for name in sources)
             message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"
-            hint = "ContextBench's are cloned, but for those of its sample, which brings its own."
+            hint = "Only ContextBench's repositories are cloned; its sample contains them already."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for name, opened in sources.items():
             check_replaced(store, declared[name], opened)
@@ -202,7 +200,7 @@ def own(
         str, typer.Option("--repositories", help="Folder of repositories, or one; github, or a URL to clone from.")
     ] = "",
     name: Annotated[str, typer.Option("--name", help="Name of the data (default: the file's).")] = "",
-    query: Annotated[str, typer.Option("--query", help="Key of the question, if it has no usual name.")] = "",
+    query: Annotated[str, typer.Option("--query", help="Key of the question, unless it has a usual name.")] = "",
     gold: Annotated[str, typer.Option("--gold", help="Where the gold is: 'KEY[].PATH:LINES', or patch.")] = "",
     chunkers: ChunkersOption = "",
     chunker: ChunkerOption = None,
@@ -219,7 +217,7 @@ def own(
     file, reads, clones, notes = declare_own(
         items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold
     )
-    console.say("\n".join([f"declared in {file}", *notes]))
+    console.say("\n".join([f"wrote the config {file}", *notes]))
     for reject in rejects:
         console.say(f"left out: {reject.position}: {reject.reason}")
     try:
@@ -277,7 +275,7 @@ def mine(
                     store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
                     say=console.say,
                 )()  # fmt: skip
-                few = f"; fewer than {FEWEST_ITEMS} rank no systems" if outcome.scored < FEWEST_ITEMS else ""
+                few = f"; systems are not ranked on fewer than {FEWEST_ITEMS}" if outcome.scored < FEWEST_ITEMS else ""
             else:
                 # A benchmark that is declared but has no items would keep the others from being evaluated.
                 outcome = Outcome(tally=store.tally)

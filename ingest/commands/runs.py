@@ -50,7 +50,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         file: Annotated[
             Path | None,
             typer.Argument(
-                metavar="FILE", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."
+                metavar="FILE", help="Results to import; plain, .gz or .zst. Trajectories: a ZIP or folder too."
             ),
         ] = None,
         benchmark: Annotated[str, setting("BENCHMARK", "Benchmark that FILE answers.")] = "",
@@ -74,7 +74,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             Path | None, setting("RESOLVED", "Items that the agent resolved: ids, or SWE-bench's report.")
         ] = None,
         items: Annotated[
-            str, setting("ITEMS", "Items that were asked, or are to be: repo=…, ids, or a file of ids.")
+            str, setting("ITEMS", "Items that were (or will be) asked: repo=…, ids, or a file of ids.")
         ] = "",
         limit: LimitOption = None,
         timeout: TimeoutOption = ANSWER_SECONDS,
@@ -89,12 +89,12 @@ def _importing(*, write: bool) -> Callable[..., None]:
             checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
             raise typer.Exit(console.finish("ingest", checked))
         if not benchmark:
-            message = "--benchmark is not given: whose items FILE answers"
-            hint = "" if write else f"Or FILE is a submission, a folder that holds {DECLARATION}."
+            message = "--benchmark is missing: the benchmark that FILE answers"
+            hint = "" if write else f"Only a submission, a folder with {DECLARATION}, needs none."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         if bool(search) == (file is not None):
             message = "both FILE and --search are given" if search else "nothing to import is given"
-            hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
+            hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         program = search_by(search, timeout) if search else None
         name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else CHECKED)
@@ -124,15 +124,15 @@ def _importing(*, write: bool) -> Callable[..., None]:
 
 CHECKED = "checked"
 
-_RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
+_RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
 app.command("run", help=_RUN)(_importing(write=True))
-_CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
+_CHECK = "Check an import without writing anything; a submission needs only its folder."
 app.command("check", help=_CHECK)(_importing(write=False))
 
 
 @app.command()
 def submissions(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Which holds <system>/<date>/.")] = SUBMISSIONS,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with <system>/<date>/.")] = SUBMISSIONS,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -142,7 +142,7 @@ def submissions(
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     if not folder.is_dir():
         message = f"there is no folder {folder}"
-        raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
+        raise GoldspanError(message, hint="Expected a folder with <system>/<date>/system.yaml.", code=Exit.MISSING)
     with console.lake_lock(store, {"runs"}):
         done = Outcome()
         statuses = import_submissions(store, folder, done, console.say)
@@ -172,7 +172,7 @@ def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
     """The summary printed last: the outcomes of all benchmarks and imports together."""
     outcome = Outcome.of_lake(store, done, "items ready", "make evaluate")
     if outcome.rejected:
-        outcome.warnings.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
+        outcome.warnings.append(f"every reject with its reason: the table rejects, in {store.root}/rejects")
     return outcome
 
 
@@ -180,7 +180,7 @@ def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
 def tasks(
     benchmark: Annotated[str, typer.Argument(help="Benchmark.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder.")],
-    items: Annotated[str, setting("ITEMS", "repo=…, ids, or a file of ids; all without it.")] = "",
+    items: Annotated[str, setting("ITEMS", "repo=…, ids, or a file of ids (default: all).")] = "",
     format: Annotated[  # noqa: A002  # the flag's own name
         Literal["folders", "jsonl"], typer.Option("--format", help="A folder per item, or one file of lines.")
     ] = "folders",
@@ -195,7 +195,7 @@ def tasks(
         with_items(store, [benchmark], where)
     task = tasks_of(store, benchmark)[0]
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
-        message = "the folder for the tasks holds something"
+        message = "the folder for the tasks is not empty"
         raise GoldspanError(message, where=str(output), hint="Name a new one: -o DIR")
     rows = _items(store, task, where)
     output.mkdir(parents=True, exist_ok=True)
@@ -217,7 +217,7 @@ def tasks(
                 name, about = str(item["item_id"]), _about(task, item, hosted)
                 own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
                 if not all(write_below(output, f"{name}/{path}", text) for path, text in own.items()):
-                    nameless.append(f"{name}: no folder can be called so")
+                    nameless.append(f"{name}: not a valid folder name")
                     continue
                 into = output / PurePosixPath(name) / REPOSITORY
                 paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
@@ -239,12 +239,13 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
     if items.is_empty():
-        message, hint = f"no scorable item of {task.benchmark} is selected", "`python -m evaluate status` says what is."
+        message = f"no scorable item of {task.benchmark} is selected"
+        hint = "`python -m evaluate status` lists what the lake has."
         raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
     has_repository = pl.col("commit").is_not_null() | pl.col("target_path").is_not_null()
     if not items.select(has_repository & pl.col("n_candidates").is_null()).to_series().all():
         message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
-        hint = "A program is asked for them one by one: python -m ingest run --search 'COMMAND …'"
+        hint = "Run a search program on them instead: python -m ingest run --search 'COMMAND …'"
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return items
 
@@ -262,7 +263,7 @@ def _prompt(item: dict[str, object]) -> str:
     if item["target_path"] is None:
         return text if text.endswith("\n") else f"{text}\n"
     where = f"Complete `{item['target_path']}` from line {int(str(item['target_line'])) + 1} on."
-    return f"{where} Before that line stands:\n\n```\n{text}\n```\n"
+    return f"{where} The text before that line:\n\n```\n{text}\n```\n"
 
 
 def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
@@ -275,7 +276,7 @@ def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object
         known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
     command = f"python -m ingest run FILE --benchmark {task.benchmark} --system NAME"
     shapes = {
-        "trajectory": f"a session file of your agent, called like the item: {command}",
+        "trajectory": f"a session file of your agent, named after the item: {command}",
         "ranking": 'a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}',
     }
     results = [shape for answer, shape in shapes.items() if answer in task.answered_by]

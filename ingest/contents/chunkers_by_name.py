@@ -76,7 +76,7 @@ def _resolve(name: str) -> Resolved[Chunker]:
         raise unknown_name(name, "chunker", [*chunkers(), *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS])
     if why := absence(resolved.declaration):
         hint = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
-        raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=hint, code=Exit.MISSING)
+        raise GoldspanError(f"chunker {name!r} cannot run here: {why}", hint=hint, code=Exit.MISSING)
     check = resolved.declaration.check
     if wrong := check(**resolved.parameters) if check else "":
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
@@ -115,13 +115,13 @@ def wanted_chunkers(
     """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
     own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
-        message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
-        raise GoldspanError(message, hint="Give each a name of its own.", code=Exit.USAGE)
+        message = f"two --chunker options use one name"
+        raise GoldspanError(message, hint="Give every chunker a different name.", code=Exit.USAGE)
     before = given_before(lake) if set(names) - set(own) else {}
     kept = [f"{name}={before[name]}" for name in names if name in before and name not in own]
     if kept and not trusted:
-        message = "the lake names what its chunkers run, and that is run only where you say so"
-        hint = f"Give it again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
+        message = "commands stored in a lake are not run unless you allow it"
+        hint = f"Give the command again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
         raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
     own |= {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in kept)}
     if not names and not own:
@@ -141,20 +141,20 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     if not _NAME.fullmatch(name):
         fault = "must be letters, digits, dots, dashes and underscores, at most 80"
     elif name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)):
-        fault = "is a chunker of Goldspan's own"
+        fault = "is the name of a built-in chunker"
     if fault:
         message = f"--chunker {name[:80]!a} {fault}"
         raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
     if FUNCTION.fullmatch(what):
-        meaning, cut, command = "Cuts as a Python function does that was given", _function(what), None
+        meaning, cut, command = "Chunks with your Python function", _function(what), None
     else:
-        meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what, seconds=seconds)
+        meaning, cut, command = "Chunks with your command", _never, JsonCommand.of(what, seconds=seconds)
     return Resolved(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
 
 
 def _function(what: str) -> Callable[..., Cut]:
     module, _, name = what.partition(":")
-    hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
+    hint = "The function takes a Document and returns a Cut, like those in ingest/contents/chunkers."
     try:
         function: Callable[..., Cut] = getattr(importlib.import_module(module), name)
     except Exception as error:

@@ -109,7 +109,7 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
 def _checked(answer: object) -> Cut:
     cut = Cut(answer) if isinstance(answer, list) else answer
     if not isinstance(cut, Cut):
-        raise ValueError(f"answered a {type(cut).__name__}, not a Cut")
+        raise ValueError(f"returned a {type(cut).__name__}, not a Cut")
     ranges: object = cut.ranges
     if not isinstance(ranges, list) or cut.unit not in get_args(Unit):
         given = f"a {type(ranges).__name__} of ranges of {cut.unit!r}"
@@ -171,7 +171,7 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
 def _read(chunks: object, document: Document) -> Cut:
     """The cut of an answer's `chunks`, failed if they are malformed; whether they fit the file is checked later."""
     if not isinstance(chunks, list):
-        return Cut([], failed="its answer has no list of chunks")
+        return Cut([], failed="the answer has no list of chunks")
     unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
     n_lines = len(document.lines)
     ranges: list[tuple[LineRange, str | None]] = []

@@ -235,7 +235,7 @@ def remove_undeclared(lake: Lake) -> list[str]:
         chunks = [stored for table in ("chunks", "chunk_status") for stored in lake.parts(table, chunker=name)]
         for stale in [*rejects, *chunks, part]:
             lake.remove(stale)
-        gone.append(f"{name} is no longer declared: its chunks were taken away, its runs go when you evaluate again")
+        gone.append(f"{name} is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs")
     return gone
 
 
@@ -256,11 +256,11 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
     n_nws, n_covered = status.filter(pl.col("failed").is_null()).select(pl.col("n_nws", "n_covered").sum()).row(0)
     if n_covered != n_nws:
         share = percent(n_covered, n_nws)
-        result.warnings.append(f"{benchmark}: {share} of its files' text lies in a chunk of {chunker}")
+        result.warnings.append(f"{benchmark}: {share} of the text of its files is in a chunk of {chunker}")
     failed = status["failed"].drop_nulls()
     result.rejected += len(failed)
     if len(failed):
         why, n = failed.value_counts().sort(["count", "failed"], descending=[True, False]).row(0)
         of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
-        most = "" if n == len(failed) else f" ({n:,} of them; each with its reason in the table rejects)"
+        most = "" if n == len(failed) else f" ({n:,} of them; all reasons: table rejects)"
         result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")

@@ -99,7 +99,7 @@ def _docs(lines: list[str]) -> Edited:
         line, start, fault = lines[at].removesuffix("\r"), at, ""
         at += 1
         if line.startswith("@@") and not path:
-            fault = f"a hunk of no file: {line}"
+            fault = f"hunk without a file: {line}"
         elif line.startswith("@@"):
             edited, at, fault = _hunk(lines, start)
             for number, kind in edited if not is_created else ():
@@ -113,7 +113,7 @@ def _docs(lines: list[str]) -> Edited:
         elif line.startswith(("new file mode ", "copy from ")):
             is_new = True
         elif line.startswith(("Binary files ", "GIT binary patch")) and not is_new:
-            fault = "a binary file's change has no lines"
+            fault = "change of a binary file, without lines"
         if fault:
             notes.append(f"line {start + 1} of the patch: {fault}" + (f" ({path})" if path else ""))
     return Edited(sorted(EditedLine(path, line, kind) for (path, line), kind in kinds.items()), notes)
@@ -137,7 +137,7 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
     head = _HUNK.match(lines[at])
     at += 1
     if head is None:
-        return [], at, f"no hunk's head: {lines[at - 1].rstrip()}"
+        return [], at, f"not a hunk header: {lines[at - 1].rstrip()}"
     start, n_old, _, n_new = (int(number) for number in head.groups(default="1"))
     # If a hunk has no old lines, its head gives the line before it.
     old = max(start - 1, 0) if n_old else start
@@ -163,10 +163,10 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
     edited += [(inserts_at, BEFORE_INSERTION)] if inserts_at >= 0 and not deletes else []
     fault = ""
     if (n_old, n_new) != (0, 0):
-        fault = "a hunk that is cut off, or whose head counts other lines than it has"
+        fault = "hunk is cut off, or its header gives another number of lines"
     # The next lines may be another file's names, or the signature of a mailed patch.
     elif "".join(lines[at : at + 1])[:1] in {"+", "-"} and not _is_head(lines, at) and lines[at].rstrip() not in _RULES:
-        fault = "a hunk that goes on below what its head counts; the rest is left out"
+        fault = "hunk has more lines than its header says; the rest is ignored"
     return edited, at, fault
 
 

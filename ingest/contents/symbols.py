@@ -63,4 +63,4 @@ def note_symbols(symbols: BuildTarget, result: Outcome) -> None:
     n_failed = sum(part.scan("rejects").select(pl.len()).collect().item() for part in symbols.current())
     if n_failed:
         result.rejected += n_failed
-        result.warnings.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
+        result.warnings.append(f"symbols: {counted(n_failed, 'file')} could not be parsed (reasons: table rejects)")

@@ -142,11 +142,11 @@ def fetched(url: str, cache: Path, at: str) -> History:
     except OSError as error:
         raise unusable(cache, error) from error
     if answer.code:
-        hint = "Name a folder that git knows as a repository with at least one commit, or a URL of one."
+        hint = "Give the folder or URL of a git repository with at least one commit."
         raise RepositoryError(f"{url} cannot be read: {answer.reason}", hint=hint, code=Exit.MISSING)
     parsed = git.ask("rev-parse", "--verify", "--quiet", f"{at or HEAD}^{{commit}}")
     if parsed.code:
         branches = git.ask("for-each-ref", "--format=%(refname:short)", "refs/heads").out.split()
-        what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
+        what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is not a commit"
         raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
     return History(git, parsed.out.strip())

@@ -51,18 +51,18 @@ COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
     f"message of fewer than {MIN_WORDS} words": lambda commit: len(_WORD.findall(question_of(commit))) < MIN_WORDS,
     "no source file": lambda commit: not _all(commit, lambda _: True),
-    "tests alone": lambda commit: _all(commit, TESTS.search),
-    "generated or vendored files alone": lambda commit: _all(commit, GENERATED.search),
-    "new files alone": lambda commit: not _sources(commit),
-    "renames alone": lambda commit: all(change.status == "R100" for change in commit.changes),
+    "only tests": lambda commit: _all(commit, TESTS.search),
+    "only generated or vendored files": lambda commit: _all(commit, GENERATED.search),
+    "only new files": lambda commit: not _sources(commit),
+    "only renames": lambda commit: all(change.status == "R100" for change in commit.changes),
     f"more than {MAX_CHANGED_FILES} source files": lambda commit: len(_sources(commit)) > MAX_CHANGED_FILES,
 }
 """Rule → whether it leaves a commit out, in the order in which they apply. Merges are left out before."""
 
 MERGE = "merge"
-WHITE_SPACE, NO_OLD_LINE = "white space alone", "no line that stood there before"
+WHITE_SPACE, NO_OLD_LINE = "only white space", "no existing line"
 TOO_MANY = f"more than {MAX_CHANGED_LINES} lines"
-SAME_QUESTION = "a message that another commit has"
+SAME_QUESTION = "same message as another commit"
 
 
 @dataclass
@@ -108,7 +108,7 @@ class IssueMiner:
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
         n_commits = n_tasks + self.n_not_needed + self.left_out.total()
         tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {counted(n_commits, 'commit')}"
-        cut_off = "; older commits are not here, as it is a shallow clone: git fetch --unshallow"
+        cut_off = "; the clone is shallow, so older commits are missing: git fetch --unshallow"
         return f"{tasks}; left out: {left_out or 'none'}{cut_off if self.history.is_shallow else ''}"
 
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:

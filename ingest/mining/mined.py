@@ -86,7 +86,7 @@ class _CodeMiner(Generic[MinedTask]):
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
         n_same = len(candidates) - len({task.answer.strip() for task in candidates})
-        self.left_out.update({"answer that another has": n_same} if n_same else {})
+        self.left_out.update({"same answer as another": n_same} if n_same else {})
         return choose(candidates, self.request.n, self.request.seed)
 
     def summary(self) -> str:
@@ -110,7 +110,7 @@ def open_repository(request: MineRequest, cache: Path) -> History:
         return fetched(checked("address", request.target), cache, request.at)
     folder = Path(request.target).resolve()
     if not folder.is_dir():
-        hint = "Name a git repository: a folder, or a URL such as https://github.com/owner/name."
+        hint = "Give a git repository: a folder, or a URL such as https://github.com/owner/name."
         raise GoldspanError(f"{request.target} is neither a folder nor a URL", hint=hint, code=Exit.MISSING)
     return fetched(folder.as_uri(), cache, request.at)
 
@@ -208,7 +208,7 @@ def _names(request: MineRequest) -> tuple[str, str, str]:
     last = path.rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     name = re.sub(r"[^a-z0-9]+", "-", (request.name or last).lower()).strip("-")
     if not name or len(name) > 40:
-        what = f"{request.name or last!r} gives no name of 1 to 40 letters, digits and hyphens"
+        what = f"{request.name or last!r} does not give a name of 1 to 40 letters, digits and hyphens"
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
     parts = [part for part in path.split("/") if part] if is_url else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")

@@ -146,7 +146,7 @@ class RunningProgram:
         errors = [number for number, line in enumerate(lines) if _ERROR.match(line)]
         shown = " | ".join(lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:])
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
-        return f"{why}; it complained: {shown}" if shown else why
+        return f"{why}; standard error: {shown}" if shown else why
 
 
 def _parse(line: bytes, owed: set[str]) -> tuple[Request, str]:
@@ -156,11 +156,11 @@ def _parse(line: bytes, owed: set[str]) -> tuple[Request, str]:
     try:
         payload = parsed_json(line)
     except (ValueError, RecursionError):
-        return {}, f"it wrote {shown!r}, which is no JSON; what it tells a person belongs on standard error"
+        return {}, f"it wrote {shown!r}, which is not JSON; write messages to standard error"
     if not isinstance(payload, dict) or not isinstance(payload.get("id"), str):
-        return {}, f"it wrote {shown!r}, which is no JSON object with the id of a request"
+        return {}, f"it wrote {shown!r}, not a JSON object with the id of a request"
     if payload["id"] not in owed:
-        return {}, f"it answered the id {payload['id'][:80]!r}, which was not sent or is answered already"
+        return {}, f"it answered the id {payload['id'][:80]!r}, which was not sent or was answered before"
     return payload, ""
 
 
@@ -179,11 +179,11 @@ class JsonCommand:
         except ValueError as error:
             raise GoldspanError(f"the command {text!r} cannot be read: {error}", code=Exit.USAGE) from error
         if not words:
-            message = "a command must be given, and there is none"
+            message = "the command is empty"
             raise GoldspanError(message, hint="Such as: 'node chunk.js'", code=Exit.USAGE)
         if shutil.which(words[0]) is None:
-            message = f"there is no program {words[0]!r} on this machine"
-            hint = "Name one that is installed, or a file that may be executed: ./chunk, python chunk.py"
+            message = f"the program {words[0]!r} is not installed"
+            hint = "Install it, or give an executable file: ./chunk, python chunk.py"
             raise GoldspanError(message, where=f"the command {text!r}", hint=hint, code=Exit.MISSING)
         return cls(tuple(words), seconds)
 
@@ -220,7 +220,7 @@ class JsonCommand:
                 middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
                 batches += [half for half in (owed[middle:], owed[:middle]) if half]
         last = next((answer["error"] for answer in reversed(answers.values()) if "error" in answer), "")
-        given_up = {"error": f"not tried, after {MAX_VAIN} others in vain; the last: {last}"}
+        given_up = {"error": f"not tried: the {MAX_VAIN} before it failed, the last one: {last}"}
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], str]:

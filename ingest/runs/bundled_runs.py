@@ -29,13 +29,13 @@ from lake.text import counted, listed
 
 SUBMISSIONS = Path("lake/submissions")
 DECLARATION = "system.yaml"
-_HINT = f"{SUBMISSIONS}/README.md says what stands in it."
+_HINT = f"{SUBMISSIONS}/README.md explains its keys."
 
 
 def _one_of(kind: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
     def check(value: object) -> object:
         if isinstance(value, str) and value not in (names := list(known())):
-            raise ValueError(f"{shown(value)} is no {kind}. {did_you_mean(value, names)}")
+            raise ValueError(f"{shown(value)} is not a {kind}. {did_you_mean(value, names)}")
         return value
 
     return BeforeValidator(check)
@@ -95,27 +95,27 @@ def read_submission(path: Path) -> SubmissionFolder:
     with suppress(ValueError):
         is_day = bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", folder.name) and date.fromisoformat(folder.name))
     if not is_day or not folder.is_dir():
-        raise wrong(f"{name!a} is no submission: it must be a folder <system>/<date>, the date as 2026-01-31", path)
+        raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", path)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name != DECLARATION]
     odd = [file.name for file in files if file.is_symlink()]
     if foreign := next(iter(odd + [file.name for file in run_files if file.name.split(".")[0] != "run"]), ""):
-        what = f"{foreign!a} is a link, or neither {DECLARATION} nor a run file, which is called run.<ending>"
+        what = f"{foreign!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
     names = [task.name for task in tasks.values()]
     if system.task and system.task not in names:
-        raise wrong(f"task: {shown(system.task)} is no task", file, did_you_mean(system.task, names))
+        raise wrong(f"task: {shown(system.task)} is not a task", file, did_you_mean(system.task, names))
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
     ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
     runs: dict[str, Path | None] = {tasks[end].name if end in tasks else first: file for end, file in ends}
     if len(runs) < len(run_files):
-        what = f"{listed([file.name for file in run_files])} do not answer a task each"
-        hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."
+        what = f"{listed([file.name for file in run_files])} answer the same task"
+        hint = f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}."
         raise wrong(what, folder, hint)
     if not runs and not system.reported:
-        raise wrong("reported: there is neither a run file to be scored nor a number that is reported", file)
+        raise wrong("reported: expected a run file or at least one reported number", file)
     return SubmissionFolder(name, folder, system, runs or {first: None})
 
 
@@ -163,18 +163,18 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
     submission = read_submission(path)
     # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
     if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
-        what, hint = f"the date {day} is in the future", "Call the folder after the day on which it is submitted."
+        what, hint = f"the date {day} is in the future", "Name the folder after the day of the submission."
         raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
     files = [(task, file) for task, file in submission.runs.items() if file]
     if files and (why := _absence(lake, submission.system)):
-        hint = f"First bring in what it answers: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
+        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
         raise GoldspanError(why, where=str(submission.folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task, file in files:
         request = replace(_request(submission.system, task, file), skip_unknown=skip_unknown)
         whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if numbers := submission.system.reported:
-        whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
+        whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as reported, never ranked")
     return whole
 
 
@@ -193,7 +193,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
             status, why, run_id = "reported", "", None
             if newer != submission.name:
-                status, why = "older", f"{newer} counts in its place"
+                status, why = "older", f"{newer} replaces it"
             elif file:
                 status, why, request = "waiting", _absence(lake, system), _request(system, task, file)
                 try:
@@ -205,7 +205,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
                 except GoldspanError as error:
                     _reject(submission.name, error, rejects, result)
                     status, why = "refused", error.what
-                result.warnings += [f"{submission.name} waits: {why}"] * (status == "waiting")
+                result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}), "authors": list(system.authors),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
@@ -215,7 +215,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
     for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
-        result.changes += [f"{name} went with its submission" for name in names]
+        result.changes += [f"{name} was deleted with its submission" for name in names]
     _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
     store_rejects(lake, "submissions", rejects)
     result.rejected += len(rejects)

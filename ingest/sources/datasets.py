@@ -95,7 +95,7 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
 def _from_disk(folder: Path) -> Dataset:
     names = [str(file["filename"]) for file in json.loads((folder / _STATE).read_bytes())["_data_files"]]
     if any(Path(name).name != name for name in names):
-        raise ValueError(f"{_STATE} names files that do not lie beside it")
+        raise ValueError(f"{_STATE} names files that are not in its folder")
     return _datasets().load_from_disk(str(folder))
 
 
@@ -107,7 +107,7 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
         is_here = Path(builder.cache_dir).is_dir()
         for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
             if not is_here and not name.endswith(_FORMATS):
-                raise UnreadableEntryError(rows.hub, name, f"it is none of {', '.join(_FORMATS)}")
+                raise UnreadableEntryError(rows.hub, name, f"expected one of {', '.join(_FORMATS)}")
         if not is_here and (builder.info.download_size or 0) >= STREAMED_FROM:
             return builder.as_streaming_dataset(split=rows.split)
         if not is_here:
@@ -119,8 +119,8 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
     except datasets.exceptions.DatasetsError as error:
         raise ValueError(str(error.__cause__ or error)) from error
     if reason:
-        what = f"{rows.hub}@{rows.revision} cannot be had from the Hugging Face hub, and the cache does not hold it"
-        again = "Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
+        what = f"{rows.hub}@{rows.revision} cannot be downloaded from the Hugging Face hub and is not in the cache"
+        again = "Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
         raise GoldspanError(what, where=f"dataset {rows.hub}", hint=f"{reason}\n  {again}", code=Exit.MISSING)
     return builder.as_dataset(split=rows.split)
 

@@ -49,7 +49,7 @@ def open_archive(file: Path, location: str) -> Tree:
         if is_junk(path) or (reason is None and info.is_dir()):
             continue
         if reason is None and path in entries:
-            reason = "stands in the archive more than once; the first is read"
+            reason = "occurs more than once in the archive; the first is read"
         if reason is None and total + info.file_size > MAX_STREAMED_BYTES:
             reason = f"the archive unpacks to more than {MAX_STREAMED_BYTES:,} bytes"
         if reason is not None:
@@ -151,12 +151,12 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         raise GoldspanError(problem, hint="Check who may read it.", code=Exit.MISSING) from error
     if len(own) > 1:
         problem = f"{what} holds more than one folder of {benchmark}: {listed([each.name for each in own])}"
-        raise GoldspanError(problem, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
+        raise GoldspanError(problem, hint=f"Choose one: SOURCE={own[0]}", code=Exit.USAGE)
     if own or is_own:
         label = _label(own[0].name, benchmark) or "" if own else next(filter(None, labels), "")
         return FolderSource(own[0] if own else folder, name=str(folder), label=label)
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
-    here = f", here or there {looked}" if looked else ""
+    here = f", here or in it {looked}" if looked else ""
     empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
     hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
     raise GoldspanError(f"{what} does not hold {benchmark}", hint=hint, code=Exit.MISSING)

@@ -31,11 +31,11 @@ _PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
 _HOST = r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9][A-Za-z0-9.-]*)(:\d{1,5})?"
 _FOLDER = r"/(?!-|\.{1,2}(/|$))([\w.~+:,=!$&'()*;-]|%20|%[89A-Fa-f][0-9A-Fa-f])+"
 _FORMS = {
-    "repository": (rf"(?=.{{3,150}}$){_PART}/{_PART}", "rows name owner/name alone, in at most 150 characters"),
-    "commit": ("[0-9a-f]{40}", "it is no full commit id, which has 40 hex digits"),
+    "repository": (rf"(?=.{{3,150}}$){_PART}/{_PART}", "expected owner/name, at most 150 characters"),
+    "commit": ("[0-9a-f]{40}", "expected a full commit id of 40 hex digits"),
     "address": (
         rf"({_HOST}|file://(?=/.))({_FOLDER})*/?",
-        "it is not https://host/…, http://host/… or file:///folder, without credentials; or say github",
+        "expected github, https://host/…, http://host/… or file:///folder, without credentials",
     ),
 }
 # Parts of git's messages, in lower case. A server may ask for a login when a repository does not exist.
@@ -182,8 +182,8 @@ class GitFolder:
     @contextmanager
     def _started(self, *words: str, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
         if shutil.which("git") is None:
-            hint = "Install git 2.32 or newer, or use data that brings its files."
-            raise GoldspanError("there is no git on this machine", hint=hint, code=Exit.MISSING)
+            hint = "Install git 2.32 or newer, or use data that includes the repositories' files."
+            raise GoldspanError("git is not installed", hint=hint, code=Exit.MISSING)
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 
@@ -271,7 +271,7 @@ class Repositories:
             what = f"there is no repository {url}, or it is not public: {answer.reason}"
         elif answer.code and not is_unknown:
             what = f"{url} cannot be fetched: {answer.reason}"
-            hint = f"It would go into {git.folder.parent}. Try again with a connection; what was fetched is kept."
+            hint = f"Try again online; what was fetched is kept in {git.folder.parent}."
         raise RepositoryError(what, hint=hint, code=Exit.MISSING)
 
 

@@ -21,7 +21,7 @@ BRANCH = "main"
 
 _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 _INSTEAD = (
-    "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files below\n"
+    "Try again online and without HF_HUB_OFFLINE; or put these files below\n"
     "  <folder>/{}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
     "  or SOURCE=sample, which needs neither."
 )
@@ -83,7 +83,7 @@ class _Published(Source):
         except (OSError, HTTPError, XetDownloadError) as error:
             if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
                 raise unusable(self.cache, error) from error
-            what = f"{wanted} cannot be had: {' '.join(str(error).split()) or type(error).__name__}"
+            what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
             hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
             raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
 
@@ -107,7 +107,7 @@ class HubSource(_Published):
         name, blob_id = self.archives[path]
         url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
         lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
-        with self.had(name, url, f"Not here yet: {listed(lacking)}."):
+        with self.had(name, url, f"Still to download: {listed(lacking)}."):
             if not file.is_file() or blob_id_of(file) != blob_id:
                 self._download(url, name, file)
         return open_archive(file, name)
@@ -124,7 +124,7 @@ class HubSource(_Published):
         if (blob_id := blob_id_of(part)) != file.name:
             part.unlink()
             what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
-            hint = "It was removed. Does a proxy's page come in its place, or did the publisher change it?"
+            hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
             raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
         part.replace(file)
 
@@ -177,7 +177,7 @@ class DatasetSource(_Published):
             return entry_on_disk(file, path, self.dataset, file.stat().st_size).open()
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
-        here = f"It would go into {self.cache / 'huggingface'}."
+        here = f"It is downloaded to {self.cache / 'huggingface'}."
         return self.had(f"{wanted} of {self.dataset}", f"dataset {self.dataset} of the Hugging Face hub", here)
 
     def _record(self) -> _Record:
@@ -186,8 +186,8 @@ class DatasetSource(_Published):
             if file.is_file():
                 return _Record.model_validate_json(file.read_bytes())
         except ValidationError as error:
-            what = f"what was recorded of {self.dataset} cannot be read: {error.errors()[0]['msg']}"
-            hint = f"Delete it; {BRANCH} is then resolved anew."
+            what = f"the record of the commit of {self.dataset} cannot be read: {error.errors()[0]['msg']}"
+            hint = f"Delete it; the next run looks up {BRANCH} again."
             raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
         with self._asked("the commit"):
             from huggingface_hub import HfApi

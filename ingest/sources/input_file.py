@@ -38,7 +38,7 @@ class InputFile:
         try:
             if not path.is_file() and not path.is_dir():
                 message = f"there is no file {path}" if not path.exists() else f"{path} is not a file"
-                hint = "FILE is what was made elsewhere: a ranking, completions, trajectories or a folder of them."
+                hint = "FILE must be a ranking, completions, trajectories or a folder of them."
                 raise GoldspanError(message, hint=hint, code=Exit.MISSING)
             if path.is_file():
                 path.open("rb").close()

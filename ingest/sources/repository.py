@@ -54,7 +54,7 @@ class RepositoryParquet:
                 wrong = [f"it has no column {name}" for name in ("path", "content") if name not in frame.columns]
                 wrong += [f"{name} is {kind}" for name, kind in frame.schema.items() if kind not in _KINDS[name]]
                 if wrong:
-                    raise RepositoryError(f"{where} is not path, blob_sha, content: {', '.join(wrong)}")
+                    raise RepositoryError(f"{where} needs the columns path, blob_sha, content: {', '.join(wrong)}")
                 known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
                 yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableFileError as error:
@@ -90,7 +90,7 @@ def _checked(
 ) -> Iterator[TreeFile]:
     seen: set[str | None] = set()
     for path, blob_id, data in rows:
-        reason = _why_not(path, blob_id, data) or ("stands there more than once; the first is read" * (path in seen))
+        reason = _why_not(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
         is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
         if path is None or data is None or (reason and not is_replaced):
             rejects.add(where, f"path {path}", reason)
@@ -106,7 +106,7 @@ def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str:
     if path.startswith("/") or ".." in parts:
         return "the path leaves the repository"
     if "" in parts or "." in parts or "\0" in path:
-        return "not a path as git has them"
+        return "not a path that git can store"
     if data is None:
         return "its content is missing"
     if len(data) > MAX_FILE_BYTES:

@@ -24,9 +24,9 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             problem = ""
             if key.tag != "tag:yaml.org,2002:str":
-                problem = f"the key {key.value} is no text; if it is meant as one, write it in quotes"
+                problem = f"the key {key.value} is not a text; if it should be, write it in quotes"
             elif key.value in lines:
-                problem = f"the key {key.value!r} stands there twice, first in line {lines[key.value]}"
+                problem = f"the key {key.value!r} occurs twice, first in line {lines[key.value]}"
             if problem:
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             lines[key.value] = key.start_mark.line + 1
@@ -66,7 +66,7 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
         faults = list(_faults(error, model))
     first, first_hint = faults[0]
     messages = [message for message, _ in faults] if len(faults) > 1 else []
-    what = f"{len(faults)} keys are not as they should be" if messages else first
+    what = f"{len(faults)} keys are wrong" if messages else first
     raise GoldspanError(what, where=str(file), examples=messages, hint=first_hint or hint, code=Exit.INVALID)
 
 
@@ -83,7 +83,7 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
                     around = field.annotation if field else None
                 hint = did_you_mean(str(fault["loc"][-1]), list(getattr(around, "model_fields", {})))
                 hints += hint
-                yield f"{key}: there is no such key", hint
+                yield f"{key}: unknown key", hint
             case "missing":
                 if repr(fault["loc"][-1]) not in hints:
                     yield f"{key}: is missing", ""
@@ -93,7 +93,7 @@ def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[st
                 yield f"{key}: {fault['ctx']['error']}", ""
             case _:
                 message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
-                hint = "Write it in quotes if it is meant as a text." if fault["type"] == "string_type" else ""
+                hint = "Write it in quotes if it should be a text." if fault["type"] == "string_type" else ""
                 yield f"{key}: {message}" if key else message, hint
 
 

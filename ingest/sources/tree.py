@@ -59,7 +59,7 @@ class Entry:
             with self.open() as stream:
                 data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
         if max(self.size, len(data)) > MAX_DOCUMENT_BYTES:
-            reason = f"it has more bytes than are read: at most {MAX_DOCUMENT_BYTES:,} are read whole"
+            reason = f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes"
             raise UnreadableEntryError("", self.path, reason)
         return data
 

@@ -96,5 +96,5 @@ def test_a_folder_that_is_no_lake_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     said = command("ingest", "clean", "--all", "--lake", tmp_path)
     assert said.code == 2
-    assert "this folder is no lake" in said.err
+    assert "this folder is not a lake" in said.err
     assert (tmp_path / "cache").is_dir()

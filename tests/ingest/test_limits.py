@@ -84,7 +84,7 @@ def test_a_file_without_end_is_refused_and_one_that_is_sparse_takes_no_memory(tm
     ]
     sparse = {entry.path: entry for entry in tree.entries}["sparse.py"]
     with room(100 * MIB):
-        with pytest.raises(Exception, match="at most 268,435,456 are read whole"):
+        with pytest.raises(Exception, match="more than the limit of 268,435,456 bytes"):
             sparse.read()
         with sparse.open() as stream:
             assert stream.read(3) == b"\0\0\0"

@@ -100,7 +100,7 @@ def test_subsets_whose_repositories_changed_are_read_again_or_taken_away(both: P
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
     put(both / "repositories/function_level/zoo_animals/cats.py", ("\n\n" + CATS).encode())
     done = ingested(tmp_path / "lake", both, subsets=["function-2k"])
-    assert "RepoEval function-4k: its repositories changed; it must be read again" in done.changes
+    assert "RepoEval function-4k: its repositories changed; ingest it again" in done.changes
     assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k"}
     assert set(Lake(tmp_path / "lake").read("gold_spans")["item_id"].str.head(11)) == {"function-2k"}
     ingested(tmp_path / "lake", both, subsets=SUBSETS)

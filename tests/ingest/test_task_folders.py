@@ -112,7 +112,7 @@ def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path)
     put(tmp_path / "out/mine.txt", b"x")
     said = _tasks(lake, "contextbench", "-o", tmp_path / "out")
     assert said.code == Exit.ERROR
-    assert "holds something" in said.err
+    assert "is not empty" in said.err
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
 
 

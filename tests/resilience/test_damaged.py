@@ -63,7 +63,7 @@ def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
     assert not (tmp_path / "site").exists()
     said = command("ingest", "verify", "--lake", lake)
     assert said.code == Exit.INVALID
-    assert f"missing, though there are scores: {name} of {lost}" in said.out
+    assert f"missing, although the lake has scores: {name} of {lost}" in said.out
 
 
 def test_a_stray_is_named_by_verify_and_set_aside_even_quietly(home: Path, lake: Path, tmp_path: Path) -> None:
@@ -78,6 +78,6 @@ def test_a_stray_is_named_by_verify_and_set_aside_even_quietly(home: Path, lake:
     assert "part-old.parquet: it is not what was written there; set aside" in ingest.err
     assert stored(lake) == stored(home / "lake2")
     said = command("ingest", "verify", "--lake", lake).done()
-    assert f"as it was written: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts" in said.err
+    assert f"verify: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts" in said.err
     said = command("ingest", "verify", "--lake", tmp_path / "nothing")
     assert said.code == Exit.MISSING

@@ -18,7 +18,7 @@ def astchunk(document: Document, n: int) -> Cut:
     """Chunks by astchunk, each from its first node to the end of its last; other languages as by `fixed-nws-<n>`."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
-        return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
+        return fixed_nws(document, n, f"does not support {language!r}" if language else NOT_KNOWN)
     return Cut([span for span in _ast_ranges(language, n)(document.text) if span[0] < span[1]], unit="bytes")
 
 
@@ -40,7 +40,7 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
     for chunk in filter(None, chunks):
         start = text.find(chunk, end)
         if start < 0:
-            raise ValueError(f"chunk {len(spans)} is no part of the file")
+            raise ValueError(f"chunk {len(spans)} is not a part of the file")
         end = start + len(chunk)
         spans.append((start, end))
     return spans

@@ -130,8 +130,8 @@ def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str
 
 
 CLASHES = {
-    "a source": (["--source", "sample"], "names its own data; --source names other data"),
-    "another benchmark": (["repobench-r"], "is of repoeval, and repobench-r is asked for"),
+    "a source": (["--source", "sample"], "--config and --source both name data"),
+    "another benchmark": (["repobench-r"], "describes repoeval, not repobench-r"),
     "another subset": (["--subsets", "line-2k"], "unknown subset 'line-2k'"),
 }
 

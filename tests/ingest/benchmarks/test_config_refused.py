@@ -38,7 +38,7 @@ def _line(path: str) -> str:
 WRONG = {
     "no name": (OURS.replace("name: repoeval\n", ""), "can follow, found nothing", "repoeval"),
     "unknown name": (OURS.replace("repoeval", "repoevil"), "can follow, found 'repoevil'", "repoeval"),
-    "unknown key": (OURS.replace("  tasks", "  taks"), "data.taks: there is no such key", "Did you mean 'tasks'?"),
+    "unknown key": (OURS.replace("  tasks", "  taks"), "data.taks: unknown key", "Did you mean 'tasks'?"),
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
     "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing"),
@@ -52,21 +52,21 @@ WRONG = {
         "not 'function-3k'",
     ),
     "a zero byte": (OURS.replace("questions.jsonl", '"a\\0"'), "data.tasks.file: string should match pattern"),
-    "two faults": (_line("8").replace("ours", "a b"), "2 keys are not", "label: ", "fields.line.0: input"),
+    "two faults": (_line("8").replace("ours", "a b"), "2 keys are wrong", "label: ", "fields.line.0: input"),
     "a list": ("- a\n- b\n", "expected the keys of one benchmark, found a list of 2"),
     # Aliases that would stand for billions cost nothing.
     "a bomb": (
         OURS + "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)),
-        "a0: there is no such key",
+        "a0: unknown key",
     ),
     **{
         f"label {label}": (OURS.replace("ours", label), "label: ")
         for label in ("published", "Sample", "mined", "a b", "x" * 41, "2024")
     },
     "two colons": ("name: a: b\n", "mapping values are not allowed here", "line 1, column 8"),
-    "a key twice": (f"{OURS}label: theirs\n", "'label' stands there twice, first in line 2", "line 14, column 1"),
-    "a merge": ("<<: {name: repoeval}\n", "the key << is no text", "line 1, column 1"),
-    "a yes for a key": ("on: repoeval\n", "the key on is no text", "in quotes", "line 1, column 1"),
+    "a key twice": (f"{OURS}label: theirs\n", "'label' occurs twice, first in line 2", "line 14, column 1"),
+    "a merge": ("<<: {name: repoeval}\n", "the key << is not a text", "line 1, column 1"),
+    "a yes for a key": ("on: repoeval\n", "the key on is not a text", "in quotes", "line 1, column 1"),
     "too deep": ("a: " + "[" * 30_000, "cannot be read: maximum recursion depth"),
     "half a character": (OURS + 'title: "\\ud800"\n', "cannot be read: 'utf-8' codec can't encode"),
     "a zero byte in a text": ("name: \0\n", "cannot be read: unacceptable character #x0000"),

@@ -112,7 +112,10 @@ def absent(text: str) -> list[str]:
 
 def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() -> None:
     frame = pl.concat([blobs("a\nb\n", language=""), blobs("fn f() {}\n", language="rust")])
-    assert chunked("astchunk-60", frame).status["fell_back"].to_list() == ["language not known", "no way with 'rust'"]
+    assert chunked("astchunk-60", frame).status["fell_back"].to_list() == [
+        "language not known",
+        "does not support 'rust'",
+    ]
     for name in ("chonkie-code-60", "langchain-code-60", "llamaindex-code-60"):
         assert chunked(name, frame).status["fell_back"].to_list() == ["language not known", None]
         for language in sorted(set(LANGUAGES.values())):
@@ -120,7 +123,7 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
     with pytest.raises(ImportError):
         by_texts(Document("a\n"), 1, absent)
     given_up = by_texts(Document("a\nb\n"), 1, lambda text: ["b", "a"])
-    assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is no part of the file")
+    assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is not a part of the file")
     assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
 
 
@@ -143,7 +146,7 @@ def test_a_library_that_is_not_installed_is_one_error_with_the_command(
     assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
     missing = {"astchunk", "chonkie"}
     forget()
-    with refused("'astchunk-1800' cannot cut here: astchunk is not installed", Exit.MISSING) as caught:
+    with refused("'astchunk-1800' cannot run here: astchunk is not installed", Exit.MISSING) as caught:
         resolve_chunkers(["astchunk"])
     assert "make chunkers" in caught.value.hint
     assert "requirements-chunkers.txt" in caught.value.hint

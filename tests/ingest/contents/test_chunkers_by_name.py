@@ -116,7 +116,7 @@ def test_a_chunker_whose_file_is_deleted_is_said_once_to_be_gone(folder: Path) -
     (folder / "halves.py").unlink()
     forget()
     put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
-    gone = "halves is no longer declared: its chunks were taken away, its runs go when you evaluate again"
+    gone = "halves is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs"
     assert command(*asked, "whole-file").err.count(gone) == 1
     said = command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi")
     assert (said.code, "halves" in said.err + said.out) == (0, False)

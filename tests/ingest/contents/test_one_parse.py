@@ -69,7 +69,7 @@ def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lak
     ]
     assert names == [[("A", "A"), ("b", "A.b"), ("f", "f")], [("A", None), ("b", None)]]
     assert said[0] == "symbols: parsing 4 files"
-    assert result.warnings == ["symbols: 1 file could not be parsed, as rejects says"]
+    assert result.warnings == ["symbols: 1 file could not be parsed (reasons: table rejects)"]
     assert lake.read("rejects")["reason"].to_list() == [".ts could not be parsed: parsing takes too many steps"]
 
 

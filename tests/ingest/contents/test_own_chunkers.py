@@ -56,7 +56,7 @@ def test_answers_are_lines_from_1_or_bytes_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("chunks", "why"),
     [
-        (None, "its answer has no list of chunks"),
+        (None, "the answer has no list of chunks"),
         ([3], "the chunk 3 has no whole numbers start and end"),
         ([{"start": 1.0, "end": 2}], "has no whole numbers start and end"),
         ([{"start": 1, "end": 1}, {"start_byte": 1, "end_byte": 2}], "has no whole numbers start and end"),
@@ -77,9 +77,9 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     given = f"mine={sys.executable} 'my chunks.py'"
     said = command(*asked, "--chunker", given)
     assert said.code == 5
-    assert "repoeval: mine failed on 1 file: it ended with status 1 and no answer; it complained: no cats" in said.err
+    assert "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats" in said.err
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
-    assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; it complained: no cats"]
+    assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; standard error: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
     assert all(start == [0, 1] and end[0] == 1 for _, start, end in ranges.iter_rows())
     assert f"mine{' ' * 2}Given as" in command("ingest", "list", "chunkers", "--lake", lake.root).out
@@ -87,7 +87,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     assert "mine: cutting" not in command(*asked, "--chunkers", "mine", "--trust-lake").err
     script.write_text(PROGRAM.replace("purr", "nobody"))
     said = command(*asked, "--chunkers", "mine", "--trust-lake").done()
-    assert f"mine cuts by running: {given.removeprefix('mine=')}" in said.err
+    assert f"mine runs this command to chunk: {given.removeprefix('mine=')}" in said.err
     assert lake.read("rejects").filter(position="chunker mine").is_empty()
     assert command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").code == 0
     runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
@@ -120,7 +120,10 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     assert command(*asked, "--chunker", "first=given_function:first_line").code == 0
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
-    assert "gives 2 chunkers with 1 names" in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+    assert (
+        "two --chunker options use one name"
+        in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+    )
     # What has not cut a file yet is to be given again, as its name alone would be refused.
     put(tmp_path / "source/repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     command(*asked, "--chunkers", "whole-file").done()
@@ -150,10 +153,10 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     ("given", "code", "why"),
     [
         ("mine", 2, "'mine' must be followed by = and a command"),
-        ("syntax-9=node x.js", 2, "'syntax-9' is a chunker of Goldspan's own"),
-        ("sizes=node x.js", 2, "'sizes' is a chunker of Goldspan's own"),
+        ("syntax-9=node x.js", 2, "'syntax-9' is the name of a built-in chunker"),
+        ("sizes=node x.js", 2, "'sizes' is the name of a built-in chunker"),
         ("a b=node x.js", 2, "must be letters, digits"),
-        ("mine=no-such-program", 4, "there is no program 'no-such-program' on this machine"),
+        ("mine=no-such-program", 4, "the program 'no-such-program' is not installed"),
         ("mine=node 'x", 2, "cannot be read: No closing quotation"),
         ("mine=builtins:print", 2, "builtins:print is not written in Python"),
         ("mine=no_module:f", 2, "no_module:f cannot be imported: ModuleNotFoundError"),
@@ -186,10 +189,10 @@ def test_every_request_has_its_answer_in_whatever_order_they_come(program: str) 
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        ("sys.exit('no threes')", "it ended with status 1 and no answer; it complained: no threes"),
+        ("sys.exit('no threes')", "it ended with status 1 and no answer; standard error: no threes"),
         ("os.abort()", "it was ended by signal 6 and no answer"),
-        ("print('hm', flush=True)", "it wrote 'hm', which is no JSON; what it tells a person"),
-        ("print('[1]', flush=True)", "it wrote '[1]', which is no JSON object with the id"),
+        ("print('hm', flush=True)", "it wrote 'hm', which is not JSON; write messages"),
+        ("print('[1]', flush=True)", "it wrote '[1]', not a JSON object with the id"),
         ('print(\'{"id": "x"}\', flush=True)', "it answered the id 'x', which was not sent"),
     ],
 )
@@ -219,8 +222,8 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
 def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_command, "MAX_VAIN", 2)
     found = answers("import sys; sys.exit('SyntaxError: bad')")
-    why = "it ended with status 1 and no answer; it complained: SyntaxError: bad"
-    assert found == [why] * 2 + [f"not tried, after 2 others in vain; the last: {why}"] * 5
+    why = "it ended with status 1 and no answer; standard error: SyntaxError: bad"
+    assert found == [why] * 2 + [f"not tried: the 2 before it failed, the last one: {why}"] * 5
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +243,7 @@ def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest
     before = command.digest
     script.write_text("2")
     assert JsonCommand.of(f"{sys.executable} '{script}' --n 3").digest != before
-    with refused("there is none", Exit.USAGE):
+    with refused("the command is empty", Exit.USAGE):
         JsonCommand.of(" ")
 
 
@@ -260,4 +263,4 @@ def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest
 )
 def test_the_error_is_shown_with_the_line_that_it_comes_from(stack: str, shown: str) -> None:
     _, why = JsonCommand((sys.executable, "-c", f"import sys; sys.exit({stack!r})")).run([{"id": "1"}])
-    assert why.endswith(f"it complained: {shown}")
+    assert why.endswith(f"standard error: {shown}")

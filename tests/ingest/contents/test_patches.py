@@ -132,7 +132,7 @@ def test_what_git_writes_is_read_as_it_was_changed(tmp_path: Path) -> None:
     assert [line[:2] for line in edited.lines] == [
         ("crlf.py", 1), ("gone.py", 0), ("gone.py", 1), ("naïve.py", 2), ("old.py", 9)
     ]  # fmt: skip
-    assert [note.partition(": ")[2] for note in edited.notes] == ["a binary file's change has no lines"]
+    assert [note.partition(": ")[2] for note in edited.notes] == ["change of a binary file, without lines"]
 
 
 _LINES = st.lists(st.sampled_from(["a", "b", "-", "+", "--", "-- a/x", "++ b/x", "@@ -1 +1 @@", "", "\\", "diff "]))
@@ -195,26 +195,24 @@ def told(patch: str) -> tuple[list[int], str]:
 def test_a_patch_that_is_cut_off_keeps_what_it_has() -> None:
     lines, said = told(CHANGE[: CHANGE.index(" seven")])
     assert lines == [3, 4, 5]
-    assert said == (
-        "line 5 of the patch: a hunk that is cut off, or whose head counts other lines than it has (src/cart.py)"
-    )
+    assert said == ("line 5 of the patch: hunk is cut off, or its header gives another number of lines (src/cart.py)")
 
 
 def test_lines_beyond_what_the_head_counts_are_left_out() -> None:
     lines, said = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
     assert lines == [0]
-    assert "goes on below what its head counts" in said
+    assert "more lines than its header says" in said
 
 
 def test_a_hunk_of_no_file_is_told() -> None:
-    assert told("@@ -1 +0,0 @@\n-one\n") == ([], "line 1 of the patch: a hunk of no file: @@ -1 +0,0 @@")
+    assert told("@@ -1 +0,0 @@\n-one\n") == ([], "line 1 of the patch: hunk without a file: @@ -1 +0,0 @@")
     # A file's names end with the file.
     assert told(CHANGE + "diff --git a/x b/x\n@@ -1 +0,0 @@\n-one\n")[0] == [3, 4, 5]
 
 
 @pytest.mark.parametrize("line", ["@@", "@@ ... @@", "@@ -1 @@", "@@ -x,1 +1,1 @@", "@@ -99999999999 +1 @@"])
 def test_a_head_without_numbers_is_told(line: str) -> None:
-    assert told(f"{head('a.py')}{line}\n-one\n") == ([], f"line 3 of the patch: no hunk's head: {line} (a.py)")
+    assert told(f"{head('a.py')}{line}\n-one\n") == ([], f"line 3 of the patch: not a hunk header: {line} (a.py)")
 
 
 def test_binary_changes_are_told_but_for_created_files() -> None:

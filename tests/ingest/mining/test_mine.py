@@ -102,14 +102,14 @@ def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> 
         "automated": 2,
         "message of fewer than 4 words": 1,
         "no source file": 1,
-        "tests alone": 1,
-        "generated or vendored files alone": 1,
-        "new files alone": 3,
-        "renames alone": 1,
+        "only tests": 1,
+        "only generated or vendored files": 1,
+        "only new files": 3,
+        "only renames": 1,
         "more than 10 source files": 1,
-        "white space alone": 1,
+        "only white space": 1,
         "more than 200 lines": 1,
-        "a message that another commit has": 1,
+        "same message as another commit": 1,
     }
     assert "first commit: 1" in miner.summary()
 
@@ -198,7 +198,7 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
     ("arguments", "code", "words"),
     [
         (["nowhere"], Exit.MISSING, "nowhere is neither a folder nor a URL"),
-        (["."], Exit.MISSING, "Name a folder that git knows as a repository"),
+        (["."], Exit.MISSING, "Give the folder or URL of a git repository"),
         (["ssh://host/a/b"], Exit.INVALID, "is refused"),
         (["{made}", "--at", "v9"], Exit.MISSING, "has no commit, branch or tag 'v9'"),
         (["{made}", "--tasks", "isue"], Exit.USAGE, "Did you mean 'issue'?"),
@@ -270,4 +270,4 @@ def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_pat
     made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
     said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue").done()
     assert "first commit: 1" in said.err
-    assert "it is a shallow clone: git fetch --unshallow" in said.err
+    assert "the clone is shallow, so older commits are missing: git fetch --unshallow" in said.err

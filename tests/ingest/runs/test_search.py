@@ -93,7 +93,7 @@ def test_the_same_command_with_the_same_files_is_asked_once(lake: Lake) -> None:
 def test_a_crash_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake) -> None:
     said = asked(lake, program(f"if item['id'] in {ITEMS[:2]!r}: sys.exit('out of\\nmemory')"))
     assert said.code == Exit.INCOMPLETE
-    why = "it ended with status 1 and no answer; it complained: out of | memory"
+    why = "it ended with status 1 and no answer; standard error: out of | memory"
     assert f"failed in pool {ROCKETS}: 3 of 3 items: {why}" in said.err
     assert "ingest: 2 of 5 items, 3 failed" in said.err
     found = outcomes(lake)
@@ -140,7 +140,7 @@ def test_what_is_no_answer_says_why() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("print('Loading…')", "it wrote 'Loading…', which is no JSON"),
+        ("print('Loading…')", "it wrote 'Loading…', which is not JSON"),
         ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
         ("answer['results'] = [{'file': 'a.py'}]", "result 1: it must be an object with a `path`"),
         ("answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]", "a range beyond the file: 2 lines"),
@@ -157,12 +157,12 @@ def test_a_program_that_answers_nothing_at_all_is_an_error(lake: Lake) -> None:
     said = asked(lake, "sh -c 'echo no such index >&2; exit 3'")
     assert said.code == Exit.ERROR
     assert "ingest: the program answered none of 5 items" in said.err
-    assert "it ended with status 3 and no answer; it complained: no such index" in said.err
+    assert "it ended with status 3 and no answer; standard error: no such index" in said.err
     assert lake.parts("runs") == []
 
 
 def test_what_is_asked_is_a_file_or_a_program_that_is_there(lake: Lake) -> None:
-    assert "there is no program 'nodee' on this machine" in asked(lake, "nodee search.js").err
+    assert "the program 'nodee' is not installed" in asked(lake, "nodee search.js").err
     both = asked(lake, "ripgrep", put(Path("a.txt"), b"x"))
     assert (both.code, "both FILE and --search are given" in both.err) == (Exit.USAGE, True)
     neither = command("ingest", "run", "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
@@ -206,7 +206,7 @@ def test_a_function_that_is_broken_or_fails_is_named_with_its_line(lake: Lake) -
     Path("broken_search.py").write_text("import no_such_module\n")
     said = asked(lake, "broken_search:search")
     assert (said.code, "Traceback" in said.err) == (Exit.ERROR, False)
-    assert "it complained: broken_search.py:1: ModuleNotFoundError: No module named 'no_such_module'" in said.err
+    assert "standard error: broken_search.py:1: ModuleNotFoundError: No module named 'no_such_module'" in said.err
     Path("broken_search.py").write_text("def search(item):\n    return item['nothing']\n")
     assert "broken_search.py:2: KeyError: 'nothing'" in asked(lake, "broken_search:search").err
 

@@ -69,7 +69,7 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     brought(lake, root)
     assert stored(lake.root) == before
     shutil.rmtree(folder)
-    assert brought(lake, root).changes == [f"{row['run_id']} went with its submission"]
+    assert brought(lake, root).changes == [f"{row['run_id']} was deleted with its submission"]
     assert not [path for path in stored(lake.root) if "runs" in path or "hits" in path or "submissions" in path]
 
 
@@ -99,7 +99,7 @@ def test_the_newest_of_a_system_and_task_counts_and_numbers_alone_are_never_a_ru
     assert lake.read("runs")["n_items"].item() == 5
     assert became(lake) == {
         "mine/2026-01-31": ("scored", ""),
-        "mine/2025-12-31": ("older", "mine/2026-01-31 counts in its place"),
+        "mine/2025-12-31": ("older", "mine/2026-01-31 replaces it"),
         "told/2026-01-31": ("reported", ""),
         "other/2026-01-31": ("waiting", "it answers repoeval labelled 'sample'; the lake holds the published one"),
         "away/2026-01-31": ("waiting", "the lake holds none of its items"),
@@ -124,7 +124,7 @@ def test_what_is_no_submission_is_a_reject_beside_the_others(lake: Lake, tmp_pat
         f"submission {name}" for name in ("bad/2026-01-31", "loose/system.yaml", "typo/2026-01-31")
     ]
     assert rows["position"].to_list() == ["run.trec", "system.yaml", "system.yaml"]
-    assert "license: there is no such key" in rows["reason"][2]
+    assert "license: unknown key" in rows["reason"][2]
     assert systems(lake) == ["my-retriever"]
     assert became(lake)["bad/2026-01-31"][0] == "refused"
 
@@ -154,16 +154,14 @@ def test_files_that_are_no_run_and_folders_that_are_no_date_are_refused(lake: La
         assert said.code == Exit.INVALID, said.err
         return said.err.splitlines()[0]
 
-    assert "do not answer a task each" in refusal(put(submit(tmp_path, "a/2026-01-31") / "run.tsv", b"x").parent)
-    assert "'notes.txt' is a link, or neither" in refusal(
-        put(submit(tmp_path, "b/2026-01-31") / "notes.txt", b"x").parent
-    )
+    assert "answer the same task" in refusal(put(submit(tmp_path, "a/2026-01-31") / "run.tsv", b"x").parent)
+    assert "'notes.txt' is not allowed" in refusal(put(submit(tmp_path, "b/2026-01-31") / "notes.txt", b"x").parent)
     linked = submit(tmp_path, "c/2026-01-31", None)
     (linked / "run.trec").symlink_to("/etc/hostname")
-    assert "'run.trec' is a link" in refusal(linked)
-    assert "neither a run file to be scored nor a number" in refusal(submit(tmp_path, "d/2026-01-31", None))
+    assert "'run.trec' is not allowed" in refusal(linked)
+    assert "expected a run file or at least one reported number" in refusal(submit(tmp_path, "d/2026-01-31", None))
     for day in ("2026-02-30", "20260131", "latest"):
-        assert "must be a folder <system>/<date>" in refusal(submit(tmp_path, f"e/{day}"))
+        assert "expected a folder <system>/<date>" in refusal(submit(tmp_path, f"e/{day}"))
 
 
 def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first(lake: Lake, tmp_path: Path) -> None:
@@ -172,7 +170,7 @@ def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first
     for path in (folder, folder / "system.yaml"):
         said = command("ingest", "check", path, "--lake", lake.root).done()
         assert "5 of 5 items" in said.err
-        assert "1 reported number, shown as such and never ranked" in said.err
+        assert "1 reported number, shown as reported, never ranked" in said.err
     other = submit(tmp_path, "other/2026-01-31", benchmark="contextbench")
     said = command("ingest", "check", other, "--lake", lake.root)
     assert said.code == Exit.MISSING

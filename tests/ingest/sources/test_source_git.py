@@ -48,7 +48,7 @@ def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused
     cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
     rejects = Rejects()
     assert [file[:2] for file in cloned.files(rejects)] == [("café.py", b"c"), ("caf\ufffd.py", b"a")]
-    assert ("path caf\ufffd.py", "stands there more than once; the first is read") in [
+    assert ("path caf\ufffd.py", "occurs more than once; the first is read") in [
         (reject.position, reject.reason) for reject in rejects
     ]
 
@@ -116,7 +116,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_is_refused_before_git_is_asked(tmp_path: Path, name: str) -> None:
-    with refused("rows name owner/name alone", Exit.INVALID) as told:
+    with refused("expected owner/name", Exit.INVALID) as told:
         Repositories(tmp_path / "cache").files(name, "1" * 40)
     assert "secret" not in str(told.value)
     assert str(told.value).isprintable() or str(told.value).replace("\n", "").isprintable()
@@ -125,7 +125,7 @@ def test_a_hostile_name_is_refused_before_git_is_asked(tmp_path: Path, name: str
 
 @pytest.mark.parametrize("commit", ["main", "-x", "1" * 39, "g" * 40, "1" * 40 + "\n"])
 def test_what_is_no_full_commit_id_is_refused(tmp_path: Path, commit: str) -> None:
-    with refused("no full commit id", Exit.INVALID):
+    with refused("expected a full commit id", Exit.INVALID):
         Repositories(tmp_path / "cache").files("acme/boats", commit)
     assert not (tmp_path / "cache").exists()
 
@@ -155,7 +155,7 @@ def test_a_base_is_a_url_below_which_repositories_lie() -> None:
 
 @pytest.mark.parametrize("base", MISLEADING.split())
 def test_a_base_that_misleads_is_refused(base: str) -> None:
-    with refused("it is not https://host/", Exit.INVALID) as told:
+    with refused("expected github, https://host/", Exit.INVALID) as told:
         checked("address", base)
     assert "secret" not in str(told.value)
 

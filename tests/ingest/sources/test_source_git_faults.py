@@ -126,7 +126,7 @@ def test_a_server_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: p
 
 def test_a_machine_without_git_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with refused("there is no git on this machine", Exit.MISSING):
+    with refused("git is not installed", Exit.MISSING):
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", "1" * 40)
 
 

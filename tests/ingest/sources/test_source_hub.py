@@ -110,7 +110,7 @@ def test_content_that_is_not_the_pinned_file_is_refused_and_removed(publisher: P
 
 
 def test_a_file_the_server_does_not_have_says_so(publisher: Publisher, tmp_path: Path) -> None:
-    with refused("function_level.zip cannot be had: .*404 Not Found", Exit.MISSING):
+    with refused("function_level.zip cannot be downloaded: .*404 Not Found", Exit.MISSING):
         _source(publisher.base, tmp_path).find("repositories/function_level")
 
 

@@ -94,7 +94,7 @@ def test_offline_is_one_error_that_says_what_into_which_folder_and_what_instead(
     hub.is_there = True
     _read(_source(tmp_path), "data/java_cff.gz")
     hub.is_there = False
-    with pytest.raises(GoldspanError, match=r"data/python_cff\.gz of tianyang/repobench-r cannot be had"):
+    with pytest.raises(GoldspanError, match=r"data/python_cff\.gz of tianyang/repobench-r cannot be downloaded"):
         _read(_source(tmp_path))
 
 
@@ -171,7 +171,7 @@ def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
     assert requests == []
     assert (code, err) == (Exit.MISSING, "")
-    assert out.startswith(f"the commit of {NAME} cannot be had: ")
+    assert out.startswith(f"the commit of {NAME} cannot be downloaded: ")
     assert f"where: dataset {NAME} of the Hugging Face hub" in out
     assert "offline mode is enabled" in out
     assert len(out.splitlines()) <= 10

@@ -192,7 +192,7 @@ def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
         ingested(lake, source, subsets=["full", "verified"])
     ingested(lake, source)
     done = ingested(lake, source, subsets=["verified"])
-    assert "ContextBench full made way for verified: never pooled" in done.changes
+    assert "ContextBench full replaced by verified (never pooled)" in done.changes
     assert set(items(lake)) == {"acme__rockets-1"}
     assert {part.name for part in Lake(lake).parts("edits")} == {"verified"}
     assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]

@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_read_is_rejected_and_the_rest_goes_on(name: str, 
 def test_a_row_names_its_repository_and_no_server(columns: dict[str, object]) -> None:
     rejects = Rejects()
     [one] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
-    assert "rows name owner/name alone" in str(one.why_not)
+    assert "expected owner/name" in str(one.why_not)
     assert [reject.reason for reject in rejects] == [f"odd: {one.why_not}"]
 
 
