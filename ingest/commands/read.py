@@ -125,7 +125,7 @@ def read(
     own: Source | None = None
     if config:
         if source:
-            what = f"--config and --source both name data"
+            what = "--config and --source both name data"
             raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
         benchmark, own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
         if others := [name for name in names if name != benchmark.name]:

@@ -115,7 +115,7 @@ def wanted_chunkers(
     """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
     own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
-        message = f"two --chunker options use one name"
+        message = "two --chunker options use one name"
         raise GoldspanError(message, hint="Give every chunker a different name.", code=Exit.USAGE)
     before = given_before(lake) if set(names) - set(own) else {}
     kept = [f"{name}={before[name]}" for name in names if name in before and name not in own]
