@@ -80,7 +80,7 @@ def test_the_schema_and_first_rows_are_on_the_page(built: Path, pages: dict[str,
     section = next(each for each in pages["data.html"].all("details") if each.attributes.get("id") == "rankings")
     rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in section.all("tr")[1:]]
     assert [row[:2] for row in rows] == [[name, str(kind)] for name, kind in schema.items()]
-    assert rows[0][2] == "Benchmark, as commands take it."
+    assert rows[0][2] == "Name of the benchmark, as used in commands."
     first = dict(zip(schema, (row[3] for row in rows), strict=True))
     assert (first["line_start"], first["line_end"], first["path"]) == ("9", "20", "a b.py")
 
