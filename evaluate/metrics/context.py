@@ -142,7 +142,7 @@ def _declare_trajectory(granularity: str) -> None:
 
 @metric(
     "symbol_all", title="All gold definitions", ks=(0, *DEPTHS), granularity="symbol", micro="equals macro",
-    shape="gathered", formula=("1 if all gold definitions are in the context, else 0",),
+    shape="gathered", formula=("1 if there are gold definitions and all are in the context, else 0",),
 )  # fmt: skip
 def symbol_all(k: int) -> Ratio:
     """Whether all gold definitions are in the final context, or, at k, in a ranking's first k results: 1 or 0."""

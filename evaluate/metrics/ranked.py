@@ -132,7 +132,7 @@ def accuracy_reachable(k: int) -> Ratio:
 @metric(
     "non_gold_share", title="From another candidate", ks=(5,), direction="neither", shape="found",
     is_undefined_null=True,
-    formula=("", "relevant results among the first k not from the gold", "relevant ones among them"),
+    formula=("", "relevant results among the first k not from the gold", "relevant results among the first k"),
 )  # fmt: skip
 def non_gold_share(k: int) -> Ratio:
     """Share of relevant results among the first k that are not from the gold candidate; no value if there are none."""
@@ -261,10 +261,10 @@ def rbp(k: int) -> Ratio:
 
 @metric(
     "judged", ks=(5, 10), direction="neither", shape="listed",
-    formula=("", "results among the first k whose relevance is known", "k"),
+    formula=("", "results among the first k whose relevance is known", "results among the first k"),
 )  # fmt: skip
 def judged(k: int) -> Ratio:
-    """Share of the first k results whose relevance is known, that is, which are files of the searched pool."""
+    """Share of the first k results whose relevance is known because their file is in the searched pool."""
     return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
 
 
