@@ -91,8 +91,8 @@ def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:
 RANDOM = Retriever(
     name="random",
     title="Random",
-    meaning="The pool in random order: what chance scores. Its numbers are the expectation over all orders, in closed "
-    "form; for what a budget pays for, and for ratios of sets of lines, the mean of 100 seeded orders.",
+    meaning="The pool in random order: what chance scores. Scores are expectations over all orders, in closed form; "
+    "at budgets, and for ratios of sets of lines, they are means over 100 seeded orders.",
     index=partial(Scan, score=alike),
     tags=(BASELINE,),
     is_chance=True,
@@ -102,8 +102,8 @@ RANDOM = Retriever(
 OWN_FILE = Retriever(
     name="own-file",
     title="Own file",
-    meaning="The chunks of the query's own file that start before the hole, the nearest first, and nothing else. It "
-    "looks at no word of the query.",
+    meaning="The chunks of the query's own file that start before the hole, nearest first, and nothing else. The "
+    "query's text is not used.",
     index=partial(Scan, score=nearest_before),
     tags=(BASELINE,),
 )
@@ -111,9 +111,9 @@ OWN_FILE = Retriever(
 ORACLE = Retriever(
     name="oracle",
     title="Oracle",
-    meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics the "
-    "chunks that overlap most come first; for sets of lines those that add most gold per line, as long as each raises "
-    "F1 (greedy).",
+    meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics, the "
+    "chunks that overlap most come first; for sets of lines, it greedily adds the chunk with the most new gold per "
+    "line, as long as F1 rises.",
     index=partial(Scan, score=by_gold),
     tags=(BASELINE,),
     needs="gold",

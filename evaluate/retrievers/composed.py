@@ -67,8 +67,8 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
     return Retriever(
         name=name,
         title=f"{' + '.join(part.title for part in each)}, fused",
-        meaning=f"The rankings of {names} over the same chunks, fused by reciprocal rank: the sum of 1 / (60 + rank), "
-        "where equal scores share their mean rank and what one of them does not return gets nothing from it.",
+        meaning=f"Reciprocal rank fusion of {names} over the same chunks: the sum of 1 / (60 + rank). Equal scores "
+        "share their mean rank; a retriever adds nothing to chunks that it does not return.",
         index=partial(fuse, each=tuple(each)),
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
@@ -137,11 +137,11 @@ def in_two_passes(both: Retriever, name: str = "") -> Retriever:
     return Retriever(
         name=name or f"repocoder:{both.name}",
         title=f"{both.title}, in two passes",
-        meaning="A first pass finds the best chunk outside the query's own file; its text is put behind the query, and "
-        f"a second pass scores the pool by both. Each pass is {both.name}: {both.meaning}",
+        meaning="The first pass finds the best chunk outside the query's own file; the second pass searches with the "
+        f"query followed by the text of that chunk. Each pass is {both.name}: {both.meaning}",
         index=partial(search_twice, both=both),
-        source="After RepoCoder's iteration (Zhang et al., 2023), with one difference: there a model's completion "
-        "lengthens the query, here no model is called and the chunk itself does. It is not RepoCoder's own search.",
+        source="After RepoCoder's iteration (Zhang et al., 2023), with one difference: the chunk itself is added "
+        "to the query, not a model's completion; no model is called. It is not RepoCoder's own search.",
         parameters={"passes": both.name, **both.parameters},
         tasks=both.tasks,
         runs="named" if both.runs == "named" else "asked",
@@ -225,8 +225,9 @@ def _reranking(text: str) -> Retriever:
 
 _USAGE = "Write rerank:bm25-okapi, or rerank:bm25-okapi:model=NAME:top=50."
 _MEANING = (
-    "The {top} best chunks of {first}, ordered by what the cross-encoder {model} says when it reads each beside the "
-    "query; the others follow in their order. A long query is cut from the left, to half of what the model takes."
+    "The {top} best chunks of {first}, reordered by the cross-encoder {model}, which reads each together with the "
+    "query; the other chunks follow in their order. Long queries are cut at the start, to half of the model's input "
+    "length."
 )
 
 RERANK = Retriever(

@@ -91,8 +91,8 @@ def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str]
 RECORDED = Retriever(
     name="recorded",
     title="Recorded vectors",
-    meaning="The cosine of vectors that were made elsewhere and handed in, found by the hash of the text. A text "
-    "without a vector fails its item.",
+    meaning="The cosine of vectors that were made elsewhere and given to the lake, by the hash of the text. An item "
+    "fails if its query or a chunk of its pool has no vector.",
     index=given_vectors,
     parameters={"key": "first 16 hex digits of sha256"},
     needs="vectors",
@@ -250,14 +250,14 @@ _USAGE = (
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 _MEANING = (
-    "The cosine of the vectors that the model {model} makes of the query and of a chunk. Long queries are cut from the "
-    "left, long chunks from the right."
+    "The cosine of the embeddings of query and chunk by the model {model}. Long queries are cut at the start, long "
+    "chunks at the end."
 )
 
 DENSE = Retriever(
     name="dense",
     title="Dense",
-    meaning=_MEANING.format(model="that is named behind the colon"),
+    meaning=_MEANING.format(model="named after the colon"),
     index=partial(embedded, Dense(Model(""))),
     runs="named",
     missing=lambda: _USAGE,
@@ -271,8 +271,8 @@ UNIXCODER = _declared(
     "unixcoder",
     "UniXcoder",
     Dense(Model("microsoft/unixcoder-base", "float32", "mean", ("<encoder-only>",)), _MODE, _MODE, 512),
-    _MEANING.format(model="UniXcoder, in its encoder-only mode,"),
-    "microsoft/unixcoder-base; the mean of the tokens' vectors, as RepoBench has it",
+    _MEANING.format(model="UniXcoder in its encoder-only mode"),
+    "microsoft/unixcoder-base; the mean of the tokens' vectors, as in RepoBench",
 )
 
 CODEBERT = _declared(
@@ -280,5 +280,5 @@ CODEBERT = _declared(
     "CodeBERT",
     Dense(Model("microsoft/codebert-base", "float32", "mean"), "", "", 512),
     _MEANING.format(model="CodeBERT"),
-    "microsoft/codebert-base; the mean of the tokens' vectors, as RepoBench has it",
+    "microsoft/codebert-base; the mean of the tokens' vectors, as in RepoBench",
 )

@@ -100,21 +100,21 @@ def edit_similarity(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_t
     return pool.spread(ratios)
 
 
-_JACCARD = "The share of the different tokens of query and chunk that both have. Tokens are "
+_JACCARD = "The number of different tokens in both query and chunk, divided by the number in either. Tokens are "
 _EDIT = (
-    "How much of query and candidate is left in common when one list of tokens is turned into the other: twice the "
-    "matching tokens over all tokens of both, as Python's difflib finds them. Tokens are "
+    "The similarity of the token lists of query and candidate: twice the matching tokens, divided by all tokens of "
+    "both, as computed by Python's difflib. Tokens are "
 )
-_REGEX = "identifiers, numbers and single marks, case kept."
-_CODEGEN = "those of CodeGen-350M."
+_REGEX = "identifiers, numbers and single symbols; case matters."
+_CODEGEN = "those of CodeGen-350M's tokenizer."
 
 JACCARD_REGEX = Retriever(
     name="jaccard-regex",
     title="Jaccard of token sets",
     meaning=_JACCARD + _REGEX,
     index=jaccard,
-    source="Ours: the Jaccard index of token sets. It is not RepoCoder's search, whose query, windows and "
-    "ties are others.",
+    source="Ours: the Jaccard index of token sets. It is not RepoCoder's search, which has another "
+    "query, other windows and another order of ties.",
     parameters={"tokens": "regex"},
     n_side_by_side=POOLS_AT_ONCE,
 )
@@ -124,7 +124,7 @@ EDIT_REGEX = Retriever(
     title="Edit similarity of tokens",
     meaning=_EDIT + _REGEX,
     index=partial(Scan, score=edit_similarity),
-    source="RepoBench's lexical retriever, with a regular expression for its tokenizer",
+    source="RepoBench's lexical retriever, with a regular expression as tokenizer",
     parameters={"tokens": "regex"},
     tasks=("repobench-r/official",),
     n_side_by_side=1_000_000,

@@ -156,8 +156,8 @@ BM25_OKAPI = _variant(
     "BM25 (Okapi)",
     partial(bm25, tokens=WORDS, idf=okapi_idf, has_gain=True),
     "always",
-    meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
-    "length. Words are `\\w+`, lower-cased; the scores are those of rank_bm25's BM25Okapi.",
+    meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are discounted. "
+    "Words are `\\w+`, lower-cased; scores equal those of rank_bm25's BM25Okapi.",
     source="rank_bm25 0.2.2, BM25Okapi",
     settings={"epsilon": EPSILON, "tokens": "words"},
 )
@@ -166,11 +166,10 @@ BM25_LUCENE = _variant(
     "bm25-lucene",
     "BM25 (Lucene)",
     partial(bm25, tokens=WORDS, idf=lucene_idf),
-    meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
-    "length; no word weighs less than nothing. Words are `\\w+`, lower-cased; the scores are those of bm25s' method "
-    "`lucene`.",
-    source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' own, "
-    "where Lucene's k1 is 1.2",
+    meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are discounted, "
+    "and no weight is negative. Words are `\\w+`, lower-cased; scores equal those of bm25s' method `lucene`.",
+    source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' "
+    "defaults; Lucene's k1 is 1.2",
     settings={"tokens": "words"},
 )
 
@@ -178,10 +177,10 @@ BM25_CODE = _variant(
     "bm25-code",
     "BM25 of identifiers and their words",
     partial(bm25, tokens=Refined(CASED_WORDS, word_parts), idf=lucene_idf),
-    meaning="As bm25-lucene, but an identifier is also the words in it: it is cut at underscores, changes of case and "
-    "digits, and the whole of it is kept beside its parts.",
-    source="bm25-lucene's weights. The whole is kept as in BLUiR (Saha et al., Improving bug localization using "
-    "structured information retrieval, ASE 2013), which indexes both.",
+    meaning="Like bm25-lucene, but the parts of an identifier also count as words: it is split at underscores, changes "
+    "of case and digits, and kept whole as well.",
+    source="bm25-lucene's weights. Identifiers are indexed whole and in parts, as in BLUiR (Saha et al., Improving bug "
+    "localization using structured information retrieval, ASE 2013).",
     settings={"tokens": "words and their parts"},
 )
 
@@ -204,11 +203,11 @@ def tfidf(pool: Pool) -> Index:
 TFIDF = Retriever(
     name="tfidf",
     title="TF-IDF, cosine",
-    meaning="The cosine of query and chunk as vectors of words, each (1 + ln tf) × (ln((1 + N) / (1 + df)) + 1). Words "
-    "are `\\w+`, lower-cased; those of a query that no chunk holds count for nothing.",
+    meaning="The cosine of the word vectors of query and chunk, with weights (1 + ln tf) × (ln((1 + N) / (1 + df)) + "
+    "1). Words are `\\w+`, lower-cased; query words that are in no chunk are ignored.",
     index=tfidf,
-    source="Weights ltc of Salton and Buckley (1988), the idf smoothed as scikit-learn's TfidfVectorizer(sublinear_tf="
-    "True) does",
+    source="Weights ltc of Salton and Buckley (1988), the idf smoothed as in scikit-learn's "
+    "TfidfVectorizer(sublinear_tf=True)",
     parameters={"tokens": "words", "weights": "ltc"},
     runs="asked",
 )
@@ -259,11 +258,11 @@ def by_definitions(pool: Pool) -> Index:
 IDENTIFIERS = Retriever(
     name="identifiers",
     title="Shared identifiers",
-    meaning="The rarity (BM25's idf) of the different identifiers that query and chunk both have, added up: not how "
-    "often they stand there, nor how long the chunk is. Case is kept; keywords, numbers, and literals that are words "
-    "(`None`, `true`) do not count, words in strings and comments do.",
+    meaning="The sum of the rarity (BM25's idf) of the different identifiers that query and chunk share; neither their "
+    "frequency nor the chunk's length counts. Case matters; keywords, numbers and literal words (`None`, `true`) are "
+    "ignored, words in strings and comments are not.",
     index=shared_names,
-    source="Ours: what is left of BM25 without frequencies and lengths, over names alone.",
+    source="Ours: BM25 without frequencies and lengths, over names only.",
     parameters={"tokens": "identifiers"},
     runs="asked",
 )
@@ -271,9 +270,9 @@ IDENTIFIERS = Retriever(
 SYMBOLS = Retriever(
     name="symbols",
     title="Definitions of names",
-    meaning="The chunks in which a definition begins whose name the query mentions, and no others: ln(1 + definitions "
-    "in the pool / those of that name), added up over the names. A name is a whole identifier, case kept; definitions "
-    "are those of the rules `docs`.",
+    meaning="Only chunks in which a definition begins whose name is in the query. The score is the sum over these "
+    "names of ln(1 + definitions in the pool / definitions of the name). Names are whole identifiers, and case "
+    "matters; the rules `docs` find the definitions.",
     index=by_definitions,
     source="Ours: an editor's go to definition, for every name in the query.",
     parameters={"rules": "docs"},

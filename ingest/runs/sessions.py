@@ -184,7 +184,7 @@ def session_importer(
 
     return Importer(
         name, title,
-        f"{files}, called like the instance or in its folder, a .patch beside it; or objects with instance_id, "
+        f"{files}, named like the instance or in its folder, with a .patch file; or objects with instance_id, "
         f"model_patch and {holders[0]}.",
         recognise, trajectories=partial(_trajectories, holders, events_of), companions=companions, kind="trajectory",
         example=example, aliases=aliases,

@@ -163,7 +163,7 @@ CONTEXTBENCH = Benchmark(
     display_name="ContextBench",
     title="Which context does an issue need?",
     meaning="Given an issue, find in its repository the lines a developer has to read to resolve it. Agents and "
-    "retrievers stand in one table; gold are contexts that people annotated.",
+    "retrievers are in one table; gold is context that people annotated.",
     version=1,
     homepage="https://huggingface.co/datasets/Contextbench/ContextBench",
     licence="as its publisher states; each repository under its own licence",

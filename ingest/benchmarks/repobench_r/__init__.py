@@ -237,7 +237,7 @@ REPOBENCH_R = Benchmark(
     display_name="RepoBench-R",
     title="Which snippet does the next line use?",
     meaning="Given the code before a line, pick the snippet that the line uses from those its file imports. Python and "
-    "Java; gold is one of the row's own candidates.",
+    "Java; gold is one of the item's candidates.",
     version=3,
     homepage="https://huggingface.co/datasets/tianyang/repobench-r",
     licence="as its publisher states; each repository under its own licence",

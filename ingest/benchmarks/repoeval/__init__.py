@@ -190,8 +190,8 @@ REPOEVAL = Benchmark(
     name="repoeval",
     display_name="RepoEval",
     title="Repository-level code completion",
-    meaning="Given the code before a hole, find in the same repository the lines that belong to it. Python; gold is a "
-    "range of lines.",
+    meaning="Given the code before a hole, find the gold lines in the same repository. Python; gold is, by protocol, "
+    "the code around the hole, the hole itself, or the definitions that it uses.",
     version=2,
     homepage="https://github.com/microsoft/CodeT/tree/main/RepoCoder",
     licence="MIT for the tasks; each repository under its own licence",

@@ -93,7 +93,8 @@ DEFINITION = Chunker(
     name="definition",
     grammars=GRAMMARS,
     title="One chunk per definition",
-    meaning="One chunk per function, method and class with the comments above it, and one per code between them.",
+    meaning="One chunk per top-level definition with the comments above it, and one per stretch of code between them. "
+    "A class of over 1,500 non-whitespace characters is split into its members.",
     chunk=definition,
-    source="ContextBench's definition nodes, and their like in other languages.",
+    source="ContextBench's definition nodes, and the corresponding nodes in other languages.",
 )

@@ -109,48 +109,50 @@ _of_chonkie = partial(Chunker, library="chonkie", also=("requests", "tokenizers"
 ASTCHUNK = Chunker(
     name="astchunk-<n>",
     title="astchunk, n characters",
-    meaning="Splits what exceeds n non-whitespace characters along the syntax tree and merges small neighbours.",
+    meaning="Splits syntax tree nodes of over n non-whitespace characters and merges small neighbours.",
     chunk=astchunk,
     grammars=tuple(f"tree-sitter-{name}" for name in ("c-sharp", "java", "python", "typescript")),
     library="astchunk",
-    source="cAST (Zhang et al., 2025), arXiv:2506.15655, by its authors' program; its n there is 1,800.",
+    source="cAST (Zhang et al., 2025), arXiv:2506.15655, by its authors' program; there n is 1,800.",
 )
 CHONKIE_CODE = _of_chonkie(
     name="chonkie-code-<n>",
     title="Chonkie, code, n characters",
-    meaning="Groups the syntax tree's nodes up to n characters, opening those that are larger.",
+    meaning="Groups syntax tree nodes up to n characters and splits larger ones into their children.",
     chunk=partial(by_splitter, splitter=_chonkie_code),
     grammars=GRAMMARS,
-    source="chonkie's CodeChunker, told the language; its own n is 2,048.",
+    source="chonkie's CodeChunker, given the language; its default n is 2,048.",
 )
 CHONKIE_RECURSIVE = _of_chonkie(
     name="chonkie-recursive-<n>",
     title="Chonkie, recursive, n characters",
-    meaning="Cuts what exceeds n characters at blank lines, then at lines, marks and blanks.",
+    meaning="Splits texts of over n characters at blank lines, then at line ends, punctuation and spaces.",
     chunk=partial(by_splitter, splitter=_chonkie, name="RecursiveChunker"),
-    source="chonkie's RecursiveChunker with its own rules; its own n is 2,048.",
+    source="chonkie's RecursiveChunker with its default rules; its default n is 2,048.",
 )
 CHONKIE_TOKEN = _of_chonkie(
     name="chonkie-token-<n>",
     title="Chonkie, tokens, n characters",
-    meaning="Cuts after every n characters, inside a line or a word if need be.",
+    meaning="Cuts after every n characters, even inside a line or a word.",
     chunk=partial(by_splitter, splitter=_chonkie, name="TokenChunker"),
-    source="chonkie's TokenChunker with its own tokenizer, which is characters; its own n is 2,048.",
+    source="chonkie's TokenChunker with its default tokenizer (characters); its default n is 2,048.",
 )
 LANGCHAIN_CODE = Chunker(
     name="langchain-code-<n>",
     title="LangChain, code, n characters",
-    meaning="Cuts what exceeds n characters before classes and functions, then at blank lines, lines and blanks.",
+    meaning="Splits texts of over n characters before classes and functions, then at blank lines, line ends and "
+    "spaces.",
     chunk=partial(by_splitter, splitter=_langchain_code),
     library="langchain-text-splitters",
-    source="LangChain's RecursiveCharacterTextSplitter for the file's language, without overlap; its own n is 4,000.",
+    source="LangChain's RecursiveCharacterTextSplitter for the file's language, without overlap; its default n is "
+    "4,000.",
 )
 LLAMAINDEX_CODE = Chunker(
     name="llamaindex-code-<n>",
     title="LlamaIndex, code, n characters",
-    meaning="Joins the syntax tree's nodes up to n characters, opening those that are larger.",
+    meaning="Joins syntax tree nodes up to n characters and splits larger ones into their children.",
     chunk=partial(by_splitter, splitter=_llamaindex_code),
     grammars=GRAMMARS,
     library="llama-index-core",
-    source="LlamaIndex's CodeSplitter; its own n is 1,500.",
+    source="LlamaIndex's CodeSplitter; its default n is 1,500.",
 )

@@ -48,24 +48,24 @@ FIXED_NWS = Chunker(
     title="Fixed size, n characters",
     meaning="Packs whole lines until one more would exceed n non-whitespace characters.",
     chunk=fixed_nws,
-    source="The `fixed` chunker of the published code-chunk evaluation; its n there is 1,800.",
+    source="The `fixed` chunker of the published code-chunk evaluation; there n is 1,800.",
     defaults=("fixed-nws-1500", "fixed-nws-800"),
 )
 WHOLE_FILE = Chunker(
     name="whole-file",
     title="Whole file",
-    meaning="Leaves each file whole: what retrieval by file gives.",
+    meaning="Leaves each file whole, as in retrieval of files.",
     chunk=whole_file,
     defaults=("whole-file",),
 )
 WINDOW = Chunker(
     name="window-<size>-<step>",
     title="Sliding window",
-    meaning="Takes a window of `size` lines around every `step`-th line, blank ones too.",
+    meaning="Takes a window of `size` lines around every `step`-th line; blank lines count.",
     chunk=window,
     version=2,
-    source="Ours; RepoCoder (arXiv:2303.12570) places its windows so, of 20 lines every 10, but leaves out the query's "
-    "own text and merges windows of equal text.",
+    source="Ours. RepoCoder (arXiv:2303.12570) places windows of 20 lines every 10 lines in the same way, but leaves "
+    "out the query's own text and merges windows of equal text.",
     check=lambda size, step: (
         f"step {step} is larger than size {size}: lines between the windows would be lost" if step > size else ""
     ),

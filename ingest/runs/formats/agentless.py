@@ -138,7 +138,7 @@ def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
 
 AGENTLESS = Importer(
     name="agentless", title="Agentless locations", kind="trajectory",
-    meaning="The merged loc_….jsonl: instance_id, found_files, found_related_locs, found_edit_locs; or one "
+    meaning="The merged loc_….jsonl (instance_id, found_files, found_related_locs, found_edit_locs), or one "
         "<instance>_traj.json per instance.",
     recognise=lambda head, _: any({*_FOUND, *_OF_RUN} & row.keys() for row in objects_in(head)),
     trajectories=trajectories, companions=_companions,

@@ -84,8 +84,8 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 ANSWERS = Importer(
     name="answers", title="Answers of a program",
-    meaning="JSON Lines: id, and results with path, start and end (from 1, both included; the whole file without) and "
-        "score (where there is none, the order counts); or id and error, why there are none.",
+    meaning="JSON Lines: id, and results with path, start and end (from 1, inclusive; without them, the whole file) "
+        "and score (without it, the order counts); or id and error, the reason why there are no results.",
     recognise=lambda head, _: {"id", "results"} <= first_row(head).keys() or {"id", "error"} <= first_row(head).keys(),
     read=read, example=_EXAMPLE,
 )  # fmt: skip

@@ -214,8 +214,8 @@ def _after(text: str, command: str) -> str | None:
 
 ATIF = Importer(
     name="atif", title="ATIF trajectories", kind="trajectory", aliases=("harbor",),
-    meaning="One object per instance, with schema_version, agent and steps: its file or folder called like the "
-        "instance, or extra.instance_id.",
+    meaning="One object per instance, with schema_version, agent and steps. Its file or folder is named like the "
+        "instance, or extra.instance_id names it.",
     recognise=recognise, trajectories=trajectories, companions=companions,
     example='{"schema_version": "ATIF-v1.4", "session_id": "…", "agent": {"name": "openhands"}, "steps": []}',
 )  # fmt: skip

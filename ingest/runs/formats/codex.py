@@ -230,7 +230,7 @@ def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[Too
 
 
 CODEX = session_importer(
-    "codex", "Codex rollouts", "A rollout's .jsonl, or what codex exec --json printed",
+    "codex", "Codex rollouts", "A rollout's .jsonl, or the output of codex exec --json",
     marks=(b'"type"', b'"record_type"'), holders=("events", "rollout", "session"), is_event=_is_event,
     events_of=_events_of,
     # A subagent's rollout is part of another session and not a trajectory by itself.

@@ -97,7 +97,7 @@ CONTEXTBENCH_UNIFIED = Importer(
 )  # fmt: skip
 PROMETHEUS = Importer(
     name="prometheus", title="Prometheus logs (experimental: no real file of it was seen)", kind="trajectory",
-    meaning="One .log per instance, called like the instance: blocks of context with File: and Line number range:.",
+    meaning="One .log per instance, named like the instance: blocks of context with File: and Line number range:.",
     recognise=recognise_log, trajectories=trajectories_of_log, companions=lambda path: [patch_path(path)],
     example="--- BEGIN CONTEXT ---",
 )  # fmt: skip

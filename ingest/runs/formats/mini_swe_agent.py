@@ -188,7 +188,7 @@ def views_of_command(command: str) -> list[FileSpan]:
 
 MINI_SWE_AGENT = Importer(
     name="mini-swe-agent", title="mini-swe-agent trajectories", kind="trajectory", aliases=("mini", "minisweagent"),
-    meaning="One .traj.json per instance: messages, with the context they name, and info.submission, the patch.",
+    meaning="One .traj.json per instance: messages, which name the context, and info.submission, the patch.",
     recognise=recognise, trajectories=trajectories, companions=trial_results,
     example='{"info": {"submission": "diff --git …", "mini_version": "1.17.3"}, "messages": [{"role": "system", …',
 )  # fmt: skip

@@ -250,8 +250,8 @@ def published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
 
 OPENHANDS = Importer(
     name="openhands", title="OpenHands outputs", kind="trajectory",
-    meaning="JSON Lines, one object per instance: instance_id, test_result with git_patch, history; a resolver's, per "
-        "issue; or the events of one conversation, called like the instance or in its folder, a .patch beside them.",
+    meaning="JSON Lines, one object per instance (instance_id, test_result with git_patch, history) or, by a resolver, "
+        "per issue; or the events of one conversation, named like the instance or in its folder, with a .patch file.",
     recognise=recognise, trajectories=trajectories, companions=companions,
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
 )  # fmt: skip

@@ -181,8 +181,8 @@ def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
 
 TREC = Importer(
     name="trec", title="TREC run", as_trec_eval=True,
-    meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space inside a name is %20. "
-        "Where the ranks are all alike (all 0, all 1) the scores decide, as trec_eval has them.",
+    meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space in a name is %20. "
+        "If all ranks are equal (all 0, all 1), the scores decide, as in trec_eval.",
     recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
 )  # fmt: skip
 TSV = Importer(
@@ -193,14 +193,14 @@ TSV = Importer(
 )  # fmt: skip
 SCORES_JSON = Importer(
     name="json", title="Scores as JSON", unit="entry", aliases=("ranx", "pytrec_eval"),
-    meaning="{query: {document: score}}, as ranx, pytrec_eval and BEIR write it.",
+    meaning="{query: {document: score}}, as written by ranx, pytrec_eval and BEIR.",
     recognise=recognise_scores, read=read_scores,
     example='{"function-2k/acme_rockets/0": {"src/engine.py#L10-L20": 0.93}}',
 )  # fmt: skip
 PARQUET = Importer(
     name="parquet", title="Parquet", unit="row",
-    meaning="The table hits, as `report export --format parquet` writes it: item_id, path, line_start, line_end "
-        "(0-based, half-open) or document, rank, score or both, and query_sha256 where it is known.",
+    meaning="The table hits, as written by `report export --format parquet`: item_id, path, line_start, line_end "
+        "(0-based, half-open) or document, rank, score or both, and query_sha256 if known.",
     recognise=lambda head, _: head.startswith(b"PAR1"), read=_read_parquet,
     example="item_id, path, line_start, line_end, rank",
 )  # fmt: skip

@@ -86,13 +86,14 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
 
 REPOBENCH = Importer(
     name="repobench", title="RepoBench-R results", unit="row", aliases=("repobench-r",),
-    meaning="What its retrieval scripts write, called as they do: python_first.json, java_random.json. Per row of the "
-        "test split the candidates in order; of lists for several lengths of query that for 3 lines, the task's.",
+    meaning="Output of its retrieval scripts, under their file names: python_first.json, java_random.json. For each "
+        "row of the test split, the candidates in order; of lists for several query lengths, the one for 3 lines "
+        "counts.",
     recognise=lambda head, _: _FIRST.match(head) is not None, read=read, example=_EXAMPLE,
 )  # fmt: skip
 REPOCODER_PREDICTIONS = Importer(
     name="repocoder", title="RepoCoder predictions", kind="completion",
-    meaning="JSON Lines of completions: the first of `choices`, for the hole that `fpath_tuple` and `lineno` name.",
+    meaning="JSON Lines of completions: the first of `choices`, for the hole given by `fpath_tuple` and `lineno`.",
     recognise=lambda head, _: {"choices", "metadata"} <= first_row(head).keys(), read=read_repocoder,
     example='{"prompt": "…", "choices": [{"text": "…"}], "metadata": {"fpath_tuple": ["repo", "a.py"], "lineno": 8}}',
 )  # fmt: skip

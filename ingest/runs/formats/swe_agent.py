@@ -156,7 +156,7 @@ def _answers(rows: Sequence[JsonRecord]) -> list[str]:
 
 SWE_AGENT = Importer(
     name="swe-agent", title="SWE-agent trajectories", kind="trajectory", aliases=("sweagent",),
-    meaning="One .traj, or .checkpoints.jsonl with it, per instance, called like the instance.",
+    meaning="One .traj per instance, or a .checkpoints.jsonl with its .traj, named like the instance.",
     recognise=recognise, trajectories=trajectories,
     # The `.traj` next to checkpoints has the patch.
     companions=lambda path: [path.removesuffix(_CHECKPOINTS) + _TRAJ] if path.endswith(_CHECKPOINTS) else (),
