@@ -45,7 +45,7 @@ published: .venv/.default  ## Measure the published results again: SOURCE=FOLDER
 	@$(BIN)/python -m report publish repobench-r --edition mined --label mined
 	@$(BIN)/python -m report publish contextbench --edition 50 --label '50 of 1,136'
 
-serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
+serve: .venv/.default  ## Serve the site over HTTP on this machine only: PORT=8000
 	@$(BIN)/python -m report serve
 
 chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=libraries

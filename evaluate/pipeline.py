@@ -167,7 +167,7 @@ def evaluate(
             limits = benchmark.runner.selection.parameters()
             none = f"no scorable item of {benchmark.name}"
             message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
-            hint = "`python -m ingest list subsets` shows what there is."
+            hint = "`python -m ingest list subsets` lists all subsets."
             raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     return [benchmark.result for benchmark in every]
 
@@ -194,7 +194,7 @@ def _prepared(
     for work in works:
         if n_blank := sum(item_part.n_blank for item_part in work.item_parts):
             result.warnings.append(
-                f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
+                f"left out of {work.task.name}, as their gold is only white space: {counted(n_blank, 'item')}"
             )
         # Before anything is counted, so that removed parts are not counted.
         work.remove_other_parts()

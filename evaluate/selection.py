@@ -160,7 +160,7 @@ def selected_parts(
         files = parts_holding(lake, "files", "pool_id", scorable["pool_id"], benchmark=task.benchmark)
         gold = [part for name in names if (part := lake.part("gold_spans", name, benchmark=task.benchmark))]
         if len(gold) < len(names):
-            raise lake.lacks(f"the lake holds no gold_spans for all of {', '.join(names)} of {task.benchmark}")
+            raise lake.lacks(f"the lake lacks gold_spans for some of {', '.join(names)} of {task.benchmark}")
         stamp = fingerprint(
             [part.fingerprint for part in parts],
             # Included because without gold every score would be 0.

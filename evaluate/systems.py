@@ -182,7 +182,7 @@ def retriever_named(name: str) -> Retriever:
         return retriever
     meaning = lookup(form, "query form", QUERY_FORMS).meaning
     if BASELINE in retriever.tags:
-        message = f"{before!r} looks at no word of a query, so {tilde + form!r} changes nothing"
+        message = f"{before!r} ignores the words of a query, so {tilde + form!r} changes nothing"
         raise GoldspanError(message, hint=f"Write {before}.", code=Exit.USAGE)
     return replace(
         retriever,

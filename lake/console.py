@@ -37,7 +37,7 @@ def setting(name: str, text: str, *flags: str, **limits: object) -> object:
 DEFAULT_LAKE = Path("lake/data")
 
 LakeOption = Annotated[Path, setting("LAKE", "Data folder.", "--lake", show_default=True)]
-JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON object.", "--json")]
+JsonOption = Annotated[bool, setting("JSON", "Print the result as JSON.", "--json")]
 QuietOption = Annotated[bool, setting("QUIET", "Print only errors.", "--quiet")]
 LimitOption = Annotated[int | None, setting("LIMIT", "Take a seeded sample of N items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
@@ -48,7 +48,7 @@ MemoryOption = Annotated[
     ),
 ]
 EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes) or dask://HOST:PORT.")]
-FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
+FormatOption = Annotated[str, typer.Option("--format", help="json or yaml (default: a table).")]
 
 _T = TypeVar("_T")
 
@@ -95,7 +95,7 @@ class Console:
 
     def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
         """An exclusive lock on the lake, with a message while waiting for another command: see :meth:`Lake.locked`."""
-        waiting = "another run is writing to this lake; waiting for it to end"
+        waiting = "another command is writing to this lake; waiting for it to end"
         return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)
 
     def finish(self, stage: str, outcome: Outcome) -> Exit:
@@ -184,7 +184,7 @@ def run(app: typer.Typer, stage: str) -> None:
         code = stop.code if isinstance(stop, SystemExit) else Exit.INTERRUPTED
         if code not in _STOPPED:
             raise
-        kept = "What is finished is kept; run the same command again to go on."
+        kept = "Finished work is kept; run the same command again to continue."
         _end(f"{stage}: {_STOPPED[Exit(code)]}. {kept}", Exit(code))
     except (Exception, pl.exceptions.PanicException) as error:
         if debug:
@@ -203,12 +203,12 @@ def _end(text: str, code: Exit) -> NoReturn:
 def _sentence(error: BaseException) -> str:
     """An error as a message: system errors and lack of memory by name, everything else as a bug in Goldspan."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory.\n  Give it more (--memory-limit), or less at once: --limit, ENGINE=local:1."
+        return "out of memory.\n  Raise --memory-limit, or do less at once: --limit, ENGINE=local:1."
     if why := refusal_of(error):
         where = f"\n  where: {error.filename}" if isinstance(error, OSError) and error.filename else ""
-        return f"the system refused: {why}{where}\n  Mend it and run the same again."
+        return f"the operating system refused: {why}{where}\n  Fix this and run the same command again."
     message = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-    return f"{message}\n  This is a fault of Goldspan's own. Run it again with --debug for the traceback."
+    return f"{message}\n  This is a bug in Goldspan. Run it again with --debug for the traceback."
 
 
 def _end_in_order(_: int, __: object) -> NoReturn:

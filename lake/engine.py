@@ -90,18 +90,18 @@ class Engine:
         try:
             return future.result()
         except BrokenProcessPool as error:
-            message = "a process that the work was handed to was killed, most likely for want of memory"
-            hint = "What is finished is kept. Run it again with fewer processes: ENGINE=local:1."
+            message = "a worker process was killed, probably because memory ran out"
+            hint = "Finished work is kept. Run it again with fewer processes: ENGINE=local:1."
             raise WorkerDiedError(message, hint=hint) from error
         except CancelledError as error:
-            message = f"the dask scheduler at {self.scheduler} has ended, or cannot be reached any longer"
-            raise GoldspanError(message, hint="What is finished is kept. Start it, and run the same again.") from error
+            message = f"the dask scheduler at {self.scheduler} has stopped or cannot be reached"
+            raise GoldspanError(message, hint="Finished work is kept. Start it and run the command again.") from error
         except Exception as error:
             # Compared by name, because its module is an optional dependency.
             if type(error).__name__ != "KilledWorker":
                 raise
-            message = "workers of the dask scheduler died of a job, most likely for want of memory"
-            hint = "What is finished is kept. Run it again with more memory for each: dask worker --memory-limit."
+            message = "workers of the dask scheduler were killed, probably because memory ran out"
+            hint = "Finished work is kept. Run it again with more memory for each: dask worker --memory-limit."
             raise WorkerDiedError(message, hint=hint) from error
 
 
@@ -160,7 +160,7 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as error:
         hint = "First: make dask, or pip install -r requirements-dask.txt"
-        raise GoldspanError("ENGINE=dask://… needs an extra", hint=hint, code=Exit.MISSING) from error
+        raise GoldspanError("ENGINE=dask://… needs the package dask", hint=hint, code=Exit.MISSING) from error
     for name in ("distributed", "distributed.client", "tornado.application"):
         # Errors are reported once, in one sentence, without tracebacks of other projects.
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -205,14 +205,14 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
     n_threads = client.nthreads()
     for where, theirs in workers.items():
         if n_threads.get(where, 1) != 1:
-            fault = f"has {n_threads[where]} threads, and jobs need a process each", f"Start it so: {start}"
+            fault = f"has {n_threads[where]} threads, but each job needs its own process", f"Start it so: {start}"
         elif isinstance(theirs, Exception):
             fault = f"cannot run this project: {theirs}", f"Start it in a checkout: {start}"
         elif theirs["code"] != mine["code"]:
-            fault = "runs other code", f"Check out the same commit there and start it again: {start}"
+            fault = "runs another version of Goldspan", f"Check out the same commit there and start it again: {start}"
         elif theirs["versions"] != mine["versions"]:
             hint = "Install the same requirements.txt there, for the same Python, and start it again."
-            fault = f"has {theirs['versions']}, and here is {mine['versions']}", hint
+            fault = f"has {theirs['versions']}, this machine has {mine['versions']}", hint
         elif theirs["probe"] != mine["probe"]:
             hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
             fault = f"does not see the lake at {lake}", hint

@@ -33,8 +33,8 @@ ASIDE = ".damaged"
 TEMPORARY = ".tmp"
 """The suffix of a part's file name while it is being written."""
 DAMAGE_HINT = (
-    "`python -m ingest verify` names all that does not fit. `make ingest evaluate` sets it aside and makes it again; "
-    "a run that was imported must be imported again."
+    "`python -m ingest verify` lists what is damaged or missing. `make ingest evaluate` makes it again; "
+    "imported runs must be imported again."
 )
 
 # Protocol and system names contain '@' and '+', which are safe in a path; '/' and '%' are not.
@@ -89,8 +89,8 @@ def new_part(
     inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
     for called in [*inside, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet"]:
         if len(called.encode()) > MAX_NAME_BYTES:
-            message = f"a name is too long for a file's: {len(called.encode()):,} bytes, {MAX_NAME_BYTES} at most"
-            raise GoldspanError(message, examples=[called], hint="Give it a shorter one.", code=Exit.USAGE)
+            message = f"a name is too long for a file name: {len(called.encode()):,} bytes, {MAX_NAME_BYTES} at most"
+            raise GoldspanError(message, examples=[called], hint="Choose a shorter one.", code=Exit.USAGE)
     written = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
     written.update(data)
     digest = written.hexdigest()[:_DIGEST_LENGTH]
@@ -137,13 +137,13 @@ def fault_of(part: Part) -> str:
     if is_whole:
         return ""
     _check_format(part.path)
-    return "it is not what was written there"
+    return "it was changed or moved, or another version of Goldspan wrote it"
 
 
 def check_part(part: Part) -> None:
     """Raise an error if a part is not as it was written; the file is read once per process."""
     if why := fault_of(part):
-        message = f"the lake holds a part that does not fit: {why}"
+        message = f"a file of the lake cannot be used: {why}"
         raise GoldspanError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
@@ -172,7 +172,7 @@ def _check_format(path: Path) -> None:
     if (written := _WRITTEN_AS.fullmatch(record)) and (version := int(written[1])) != FORMAT_VERSION:
         age = "an older" if version < FORMAT_VERSION else "a newer"
         message = f"the lake was written by {age} Goldspan: its format is {version}, this one's is {FORMAT_VERSION}"
-        hint = "Name another folder with LAKE=…, or delete this one and make it anew: make ingest evaluate. "
+        hint = "Name another folder with LAKE=…, or delete this one and rebuild it: make ingest evaluate. "
         hint += "Imported runs must be imported again."
         raise GoldspanError(message, where=str(path), hint=hint, code=Exit.INVALID)
 
@@ -182,7 +182,7 @@ def quoted(value: str) -> str:
     try:
         return quote(value, safe=_SAFE)
     except UnicodeEncodeError as error:
-        message = "a name holds bytes that are no text"
+        message = "a name is not valid UTF-8"
         raise GoldspanError(message, examples=[value], hint="Write it in UTF-8.", code=Exit.USAGE) from error
 
 
@@ -208,7 +208,7 @@ def _set_aside(root: Path, part: Part, why: str) -> str:
     """Move a damaged part out of the tables, with the run's row or the items that rely on it; return a message."""
     then, lost = "it is made again", {part.path}
     if part.table == "vectors":
-        then += ", but vectors that were given are to be given again with --vectors"
+        then += ", but vectors of your own must be given again with --vectors"
     is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
     # Every import has a part of rejects, so this is neither a stray file nor a run made here.
     if is_of_run and parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]):
@@ -271,5 +271,5 @@ def missing_tables(root: Path) -> list[str]:
 def check_whole(root: Path) -> None:
     """Raise an error if the lake lacks tables that its scores refer to."""
     if lacking := missing_tables(root):
-        message = f"the lake has scores whose other tables are missing: {counted(len(lacking), 'part')}"
+        message = f"the lake has scores, but not all tables that they need; missing: {counted(len(lacking), 'part')}"
         raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=DAMAGE_HINT, code=Exit.INVALID)

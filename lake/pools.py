@@ -112,7 +112,7 @@ def parse_items(items: str, flag: str = "--items") -> Where:
             pairs.add((column, value))
         else:
             message = f"{flag} {word!r}: items are selected by column=value, by their ids, or by a file of ids"
-            hint = f"Columns are {', '.join(ITEM_COLUMNS)}. No option changes a protocol: it is sealed."
+            hint = f"Columns are {', '.join(ITEM_COLUMNS)}. Protocols are fixed: no option changes them."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return tuple(sorted(pairs))
 

@@ -152,8 +152,8 @@ class Lake:
         return GoldspanError(
             f"the lake could not be written: {error.strerror or error}",
             where=str(path),
-            hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
-            "or put the lake elsewhere with LAKE=…",
+            hint=f"No partial file is left; {free / 1e6:,.0f} MB are free. Fix this and run the same command again, "
+            "or use another folder with LAKE=…",
         )
 
 

@@ -72,7 +72,7 @@ def build(
         manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
-            message = "the lake changed while the site was being built; the site before it still stands"
+            message = "the lake changed while the site was being built; the earlier site is unchanged"
             hint = "Run the same command again when the other stage is done."
             raise GoldspanError(message, where=str(lake.root), hint=hint)
     return Built(manifest, is_current=False)
@@ -172,6 +172,6 @@ def _write_new(new: Path, path: str, content: bytes) -> None:
         with to.open("xb") as file:
             file.write(content)
     except FileExistsError as error:
-        message = f"two pages want the path {path!r}"
-        hint = "Two benchmarks' names are alike but for their punctuation; rename one."
+        message = f"two pages have the same path {path!r}"
+        hint = "Two benchmarks' names differ only in punctuation; rename one."
         raise GoldspanError(message, hint=hint) from error

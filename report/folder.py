@@ -90,7 +90,7 @@ def manifest_in(file: Path) -> Manifest:
     """The manifest in a file; raises OSError, ValueError or RecursionError if it is not a manifest of this program."""
     stored = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != _FORMAT_VERSION:
-        raise ValueError("it is no manifest that was written here")
+        raise ValueError("it is not a manifest of a Goldspan site")
     return TypeAdapter(Manifest).validate_python({"numbers": {}, "costs": "", **stored})
 
 
@@ -122,7 +122,7 @@ class SiteFolder:
         names = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
         if (not names and not self.root.is_file()) or self.manifest() is not None:
             return
-        message = "this folder is not empty and holds no site built here; it is left alone"
+        message = "this folder is not empty and not a Goldspan site, so nothing is written to it"
         hint = "Name an empty or a new folder: make report SITE=…"
         raise GoldspanError(message, where=str(self.root), examples=names, hint=hint, code=Exit.USAGE)
 
@@ -149,7 +149,7 @@ class SiteFolder:
             if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
                 raise
             message = f"the site could not be written: {refusal_of(error) or error}"
-            raise GoldspanError(message, where=str(self.root), hint="The site before it still stands.") from error
+            raise GoldspanError(message, where=str(self.root), hint="The earlier site is unchanged.") from error
 
     def _recover(self) -> None:
         """Clean up after a killed build, and restore the site if it was killed between the two renames."""

@@ -108,7 +108,7 @@ def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
     rows = Lake(lake_folder).read("run_items").join(Lake(lake_folder).read("runs"), on="run_id")
     assert set(rows.filter(system="whole-file+recorded")["status"]) == {"done"}
     wrong = command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet")
-    assert (wrong.code, "Name a chunker: " in wrong.err) == (2, True)
+    assert (wrong.code, "Write CHUNKER+recorded" in wrong.err) == (2, True)
     nowhere = command("evaluate", "texts", "whole-file+recorded", "-o", "nowhere/x.parquet")
     assert (nowhere.code, "  where: nowhere/x.parquet\n" in nowhere.err) == (1, True)
 

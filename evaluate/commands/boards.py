@@ -31,7 +31,7 @@ SliceOption = Annotated[str, setting("SLICE", "Slice of the items, such as level
 
 app = typer.Typer()
 
-BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")]
+BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="Benchmarks (default: all in the lake).")]
 
 
 @app.command("table")
@@ -46,7 +46,7 @@ def table_of_systems(
     costs: Annotated[bool, typer.Option("--costs", help="Show costs too, and the Pareto front.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
+    """Print the boards: every system with rank, interval and items; tab-separated in a pipe."""
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
     chosen, which = _boards(store, benchmarks, protocol)
     with store.locked(makes=()) if requested else nullcontext():
@@ -62,8 +62,8 @@ def table_of_systems(
         of_all = partial(board, store, requested=requested, slice_name=slice_, systems=names, top=top, where=where)
         boards = with_slice(which, lambda pair: of_all(task=pair[0], protocol=pair[1]))
     if not any(boards):
-        with_item = " with a selected item" if where else ""
-        raise store.lacks(f"no run in the lake is on such a board{with_item}", "evaluate")
+        with_item = " for a selected item" if where else ""
+        raise store.lacks(f"no run in the lake has a score on these boards{with_item}", "evaluate")
     beside = [cost_table(store, *pair, names) for pair in which] if costs else []
     # A task's first protocol is the one that its page opens on.
     first = {task.name: (task, protocol) for task, protocol in reversed(which)}
@@ -77,13 +77,13 @@ def effects_of_choices(
     protocol: ProtocolOption = "",
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """Does the chunker or the retriever matter more? The grid of systems with its margins, and the answer."""
+    """Show whether chunker or retriever matters more: every pair's score, means, and shares of the variance."""
     store = Lake(lake)
     _, which = _boards(store, benchmarks, protocol)
     tables = [effects_table(store, *pair) for pair in which]
     if not any(tables):
-        message = "no two chunkers, scored on all the items, have the same two retrievers"
-        hint = "Add what is missing: make ingest evaluate CHUNKERS=whole-file, or make evaluate SYSTEMS='*+tfidf'"
+        message = "no two chunkers were run with the same two retrievers on all items"
+        hint = "Run more systems: make ingest evaluate CHUNKERS=whole-file, or make evaluate SYSTEMS='*+tfidf'"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     print_tables(filter(None, tables))
 
@@ -102,7 +102,7 @@ def _boards(
 @app.command("compare")
 def compare_systems(
     a: Annotated[str, typer.Argument(metavar="A", help="A system, a run id, or `reference`.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another (with --against: A).")] = "",
+    b: Annotated[str, typer.Argument(metavar="B", help="Another system (with --against, default: A).")] = "",
     against: Annotated[Path | None, setting("AGAINST", "Take A from a published scores.parquet.")] = None,
     metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
     slice_: SliceOption = "",
@@ -113,11 +113,11 @@ def compare_systems(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
-    """Hold one system against another on the items both were asked.
+    """Compare two systems on the items that both were run on.
 
-    Exit code 6: the gate fails. 3: it cannot decide, as under 30 items are shared, or nothing can be compared.
+    Exit code 6: the gate fails. 3: it cannot decide (fewer than 30 shared items), or nothing can be compared.
 
-    With --against A is among published scores and B in the lake: a change is compared with what it changes.
+    With --against, A comes from published scores and B from the lake, such as before and after a change.
     """
     gate = parse_gate(fail_if) if fail_if else None
     requested = [parse_metric(name) for name in split_names(metric)]

@@ -28,7 +28,7 @@ def item(
     systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.", "--systems", "--system")] = "",
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
+    """Print an item: question, gold and every system's score; with --systems, also results and how they are scored."""
     store = Lake(lake)
     names = split_systems(systems, store)
     stored = store.scan("items").filter(benchmark=benchmark) if benchmark else store.scan("items")
@@ -78,7 +78,7 @@ def items(
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """List a benchmark's items with the best score and a line of each question, or those that a system failed."""
+    """List a benchmark's items with best score and question; with --failed-by, only those that a system scores 0."""
     store, selected = Lake(lake), parse_items(where, "--where")
     benchmarks = store.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
     if benchmark not in benchmarks:
@@ -101,18 +101,18 @@ def items(
     table = rows.select("item_id", "repo", "value", "system", "target_path", "text").collect()
     failing = f" that {failed_by} scores 0" if failed_by else ""
     title = f"{benchmark} ({rules.name}): {counted(table.height, 'item')}{failing}; "
-    title += f"best: a system's highest {primary_name(rules)}"
+    title += f"best: the highest {primary_name(rules)} of any system"
     cells = [
         (item_id, repo, number_of(value), system or "", _line(text or "", is_hole=path is not None))
         for item_id, repo, value, system, path, text in table.iter_rows()
     ]
-    hint = typed("One of them: python -m evaluate item ITEM --systems SYSTEM")
+    hint = typed("To see one: python -m evaluate item ITEM --systems SYSTEM")
     print_tables([PrintedTable(title, ["item", "repository", "best", "by", "question"], cells, [hint], texts=2)])
 
 
 @app.command()
 def status(lake: LakeOption = DEFAULT_LAKE) -> None:
-    """Say what a lake holds, what is missing, and which command comes next."""
+    """Show what a lake holds, what cannot be scored, and which command comes next."""
     store = Lake(lake)
     if not store.parts("benchmarks"):
         raise store.lacks("the lake holds no benchmark")
@@ -176,14 +176,14 @@ def _results(lake: Lake, item: dict[str, Any], run_id: str, gold: GoldLines) -> 
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
     rows = wanted.select("rank", "path", "path_given", "line_start", "line_end", "symbol").collect()
     if rows.is_empty():
-        yield "  returned nothing that is listed: chance is scored over every order"
+        yield "  no results stored: none were returned, or it is random, scored over all orders"
     for rank, path, given, start, end, symbol in rows.head(N_RESULTS).iter_rows():
         spans = gold.get(path or given, [])
         last = sys.maxsize if end is None else end
         n_gold = 0 if start is None else sum(max(0, min(b, last) - max(a, start)) for a, b in spans)
         where = f" {symbol}" if symbol else "" if start is None or end is None else f" {start + 1}-{end}"
         of_gold = f"  {counted(n_gold, 'gold line')}" if n_gold else ""
-        of_gold = "  a gold file, without lines" if spans and start is None else of_gold
+        of_gold = "  a gold file, no lines given" if spans and start is None else of_gold
         yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
     if rows.height > N_RESULTS:
         yield f"  … {rows.height - N_RESULTS:,} more"

@@ -47,7 +47,7 @@ def list_systems(
     lake: LakeOption = DEFAULT_LAKE,
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
-    """What there is: systems (over the lake's chunkers, and imported), runs, retrievers, tasks, protocols, metrics."""
+    """List systems (of the lake's chunkers, or imported), runs, retrievers, forms, tasks, protocols or metrics."""
     store = Lake(lake)
     built_in = [f"{part.name}+{retriever}" for part in store.parts("chunkers") for retriever in retrievers()]
     columns = ("system", "task", "origin", "status", "n_items")
@@ -74,12 +74,12 @@ def texts(
     benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list (default: all).")] = "",
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
+    """Write the texts that a system compares, to embed elsewhere; --vectors reads the vectors."""
     store, names = Lake(lake), split_names(benchmarks)
     chunker, _, retriever = system.partition("+")
     if not retriever.startswith("recorded"):
-        message = f"{system!r} is no system of vectors that are made elsewhere"
-        raise GoldspanError(message, hint="Name a chunker: syntax-1500+recorded", code=Exit.USAGE)
+        message = f"{system!r} does not use vectors made elsewhere"
+        raise GoldspanError(message, hint="Write CHUNKER+recorded, such as syntax-1500+recorded", code=Exit.USAGE)
     lookup(chunker, "chunker", {part.name: part for part in store.parts("chunkers")})
     form = retriever_named(retriever).query_form
     stored = [part.name for part in store.parts("benchmarks")]
@@ -87,14 +87,14 @@ def texts(
         lookup(name, "benchmark", dict.fromkeys(stored))
     frames = [frame for name in names or stored for frame in _of_benchmark(store, name, chunker, form)]
     if not frames:
-        raise store.lacks(f"the lake holds nothing that {chunker} cut for these benchmarks")
+        raise store.lacks(f"the lake holds no chunks of {chunker} for these benchmarks")
     rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
     with output.open("wb") as file:
         rows.write_parquet(file)
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
     counts = ", ".join(counted(kinds.get(kind, 0), kind) for kind in ("chunk", "query"))
     Console().say(f"{counts} → {output}")
-    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
+    Console().say(typed(f"  next (FILE: Parquet of key, vector): python -m evaluate --systems {system} --vectors FILE"))
 
 
 def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterator[pl.DataFrame]:
@@ -115,11 +115,11 @@ _DATA = ("items", "queries", "gold_spans")
 
 @app.command("repro")
 def reproduce(
-    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run, or a system that has one.")],
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="Run id, or a system with one run.")],
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
-    """Where the numbers of a run come from, and the commands that make them again."""
+    """Show where a run's numbers come from, and the commands that reproduce them."""
     origin = provenance(Lake(lake), run_id)
     print(jsonlib.dumps(origin, indent=2) if json else "\n".join(map(escaped, _lines(origin))))
 
@@ -134,8 +134,8 @@ def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
     of_system = [row for row in rows if row["system"] == run_id]
     if len(of_system) > 1:
         examples = [row["run_id"] for row in of_system]
-        message = f"{run_id} means {len(examples)} runs"
-        raise GoldspanError(message, examples=examples, hint="Name one by its id.", code=Exit.USAGE)
+        message = f"{run_id} has {len(examples)} runs"
+        raise GoldspanError(message, examples=examples, hint="Give the id of one.", code=Exit.USAGE)
     runs = {row["run_id"]: row for row in rows} | {row["system"]: row for row in of_system}
     run = lookup(run_id, "run", runs, code=Exit.MISSING)
     run_id = run["run_id"]
@@ -211,5 +211,5 @@ def _lines(of: Mapping[str, Any]) -> Iterator[str]:
     width = max(map(len, facts)) + 2
     yield from (f"{name:{width}}{value}" for name, value in facts.items())
     yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of["protocols"].items())
-    yield "made again by"
+    yield "reproduced by"
     yield from (f"  python -m {shlex.join(command)}" for command in of["commands"])

@@ -37,7 +37,7 @@ app = typer.Typer()
 @app.command("run")
 def run_systems(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="BENCHMARK", help="Which; all in the lake without it.")
+        list[str] | None, typer.Argument(metavar="BENCHMARK", help="Benchmarks (default: all in the lake).")
     ] = None,
     benchmarks: Annotated[str, setting("BENCHMARKS", "The same as a comma list.")] = "",
     systems: Annotated[
@@ -55,7 +55,7 @@ def run_systems(
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Rank, score and aggregate: what `python -m evaluate` does."""
+    """Run systems and score them; `python -m evaluate` alone does this."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     selection, workers = Selection(parse_items(items), limit), parse_engine(engine, lake)
     requested = [parse_metric(name) for name in split_names(metrics)]
@@ -69,14 +69,14 @@ def run_systems(
     # A benchmark without a requested task is left unchanged.
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if not selected:
-        by_whom = f" that {listed(wanted)} asks" if wanted and in_lake else ""
-        raise store.lacks(f"the lake holds no benchmark{by_whom}")
+        of_tasks = f" for --tasks {listed(wanted)}" if wanted and in_lake else ""
+        raise store.lacks(f"the lake holds no benchmark{of_tasks}")
     patterns = split_systems(systems, store)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:
             every, selected = selected, with_items(store, selected, selection.where)
             for name in [name for name in every if name not in selected]:
-                console.say(f"{name} is left as it is: no item of it is selected")
+                console.say(f"{name} is unchanged: none of its items is selected")
         check_metrics(store, selected, requested)
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
@@ -92,7 +92,7 @@ def run_systems(
         for outcome in done:
             if outcome.missing:
                 n_items = counted(outcome.missing, "item")
-                outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
+                outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` of table items says why")
         # Still under the lock, as computing a table's metrics may have to store something in the lake.
         boards = (
             [board(store, *shown_board, requested) for shown_board in boards_of(store, selected)] if requested else []

@@ -75,8 +75,8 @@ class Model:
             return f"First: {install}; in a checkout: make dense."
         if self.folder is not None:
             return ""
-        what = f"{self.name} is no folder here, and the hub's model of that name is not in the cache"
-        return f"{what}; nothing is fetched unasked. First: hf download {self.name}"
+        what = f"{self.name} is neither a local folder nor a model in the Hugging Face cache"
+        return f"{what}; Goldspan downloads no models. First: hf download {self.name}"
 
     def prompt(self, kind: TextKind) -> str:
         """The prefix that the model's own settings define for texts of this kind."""
@@ -122,10 +122,10 @@ class Encoder:
         self.network = _loaded(model, is_cross)
         tokenizer = self.network.tokenizer
         if not getattr(tokenizer, "is_fast", False):
-            raise _unfit(model, "it has no tokenizer that gives a transformer its tokens")
+            raise _unfit(model, "it has no fast tokenizer")
         takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
         if max_length is not None and max_length > takes:
-            raise _unfit(model, f"it takes {takes:,} tokens, and max_length={max_length} asks for more")
+            raise _unfit(model, f"max_length={max_length} is over its limit of {takes:,} tokens")
         tokenizer.model_max_length = max_length or min(tokenizer.model_max_length, takes)
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 

@@ -120,7 +120,7 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
 
     def columns(names: Sequence[str]) -> Sequence[str]:
         if absent := [name for name in ("key", "vector") if name not in names]:
-            raise wrong(f"there is no column {' and none '.join(absent)}; the file has {listed(names)}")
+            raise wrong(f"there is no column {' and no '.join(absent)}; the file has {listed(names)}")
         return ["key", "vector"]
 
     try:
@@ -138,10 +138,10 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         | ~pl.col("vector").list.eval(pl.element().is_finite()).list.all()
     )
     if bad.height:
-        what = f"not finite, of another length than the others, or without a key: {bad.height:,}"
+        what = f"vectors that are not finite, have another length, or lack a key: {bad.height:,}"
         raise wrong(what, bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
     if (again := frame.filter(pl.col("key").is_duplicated())["key"].unique(maintain_order=True)).len():
-        raise wrong(f"keys that are given more than once: {again.len():,}", again.head(3).to_list())
+        raise wrong(f"keys that occur more than once: {again.len():,}", again.head(3).to_list())
     if frame.is_empty():
-        raise wrong("the file holds none")
+        raise wrong("the file has no rows")
     return frame

@@ -87,8 +87,8 @@ def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]]
     for metric, k in requested:
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
-            message = f"metric {metric_label(metric, k)!r} cannot be had of {of}"
-            hint = "`python -m evaluate list metrics` shows what there is."
+            message = f"metric {metric_label(metric, k)!r} cannot be computed for {of}"
+            hint = "`python -m evaluate list metrics` lists all metrics."
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), hint=hint, code=Exit.USAGE)
 
 
@@ -208,7 +208,7 @@ def board(
     is_ranked = columns[0] == primary_metric(protocol) and not where
     if where:
         over = "" if slice_ == value else f" of {slice_} {value}"
-        notes.append(f"over {counted(table['of_items'][0], 'selected item')}{over}: systems are ranked over all items")
+        notes.append(f"over {counted(table['of_items'][0], 'selected item')}{over}; ranks exist only over all items")
     return PrintedTable(
         f"{protocol.name}{of}, {of_slice}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
         ["system", *(["rank"] if is_ranked else []), names[0], "low", "high", *names[1:], "items"],

@@ -71,7 +71,7 @@ def compare(
     missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
     if missing or not rows:
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
-        hint = "The slice that is shown holds none of the selected items; name theirs with --slice." if where else hint
+        hint = "The default slice has none of the selected items; choose another with --slice." if where else hint
         message = f"no item has a value from both {a} and {b}"
         raise GoldspanError(message, examples=missing, hint=hint, code=Exit.MISSING)
     return rows
@@ -102,8 +102,8 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     chosen = complete if mine.height > 1 and complete.height else mine
     if chosen.height > 1:
         examples = chosen["run_id"].to_list()
-        message = f"{name} means {chosen.height} runs"
-        raise GoldspanError(message, examples=examples, hint="Name one by its id.", code=Exit.USAGE)
+        message = f"{name} has {chosen.height} runs"
+        raise GoldspanError(message, examples=examples, hint="Give the id of one.", code=Exit.USAGE)
     yield from chosen.select("run_id", "system").iter_rows()
 
 
@@ -162,18 +162,18 @@ def comparison(
         else:
             of_each = f"{row['n_a']:,} and {row['n_b']:,}"
             yield f"{label:44}{row['a']:9.3f}{row['b']:9.3f}{of_each:>39}{over}"
-            yield f"{'  on the items that both have':44}{paired}"
+            yield f"{'  on their shared items':44}{paired}"
         if names_runs:
             yield f"  A is {row['run_a']}, B is {row['run_b']}"
         yield f"  {_sentence(row)}"
         for repo, n, a, b in row["repositories"][:_MOST_REPOSITORIES]:
             yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}{n:30,}"
         if (n_more := len(row["repositories"]) - _MOST_REPOSITORIES) > 0:
-            yield f"    {counted(n_more, 'more repository')}: --json"
+            yield f"    {counted(n_more, 'more repository')}, printed by --json"
         for item_id, a, b in row["flips"] if flips else ():
             yield f"    {item_id:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}"
     if any(row["wins"] is None for row in rows):
-        yield "  –: random's numbers are expectations over all orders, which win, tie and lose nothing"
+        yield "  –: random's scores are expectations over all orders, so wins, ties and losses are not counted"
 
 
 _MOST_REPOSITORIES = 10
@@ -183,7 +183,7 @@ _VERDICTS = {
     INSEPARABLE: "A and B are not significantly different",
     EQUIVALENT: f"A and B are equivalent: less than {POINT} apart",
     TOO_FEW: f"too few items to say which is better: under {FEWEST_ITEMS}",
-    None: "neither is better by this metric",
+    None: "no verdict, as this metric has no better direction",
 }
 
 
@@ -204,8 +204,8 @@ def undecided(gate: str, rows: Sequence[Comparison]) -> str:
     """Why a gate cannot decide on some comparisons (at least one)."""
     few = [row["n"] for row in rows if row["verdict"] == TOO_FEW]
     why = (
-        f"both systems have {counted(min(few), 'item')} in common, and a verdict needs {FEWEST_ITEMS}"
+        f"the systems share {counted(min(few), 'item')}, and a verdict needs {FEWEST_ITEMS}"
         if few
-        else "no value of this metric is better than another"
+        else "this metric has no better direction"
     )
     return f'the gate "{gate}" cannot decide: {why}'

@@ -34,14 +34,14 @@ class Published:
         beside = path.parent if path.name.startswith("scores") else None
         self._folder = path if path.is_dir() else beside
         self._scores = _files(path, "scores") if path.is_dir() else [path]
-        hint = "A report publishes it: `python -m report --site before`, then --against before/data/scores.parquet."
+        hint = "Every site contains it: `python -m report --site before`, then --against before/data/scores.parquet."
         if not self._scores or not all(file.is_file() for file in self._scores):
             raise GoldspanError(f"--against {path}: no such file of scores", hint=hint, code=Exit.MISSING)
         columns = set[str]()
         with suppress(pl.exceptions.PolarsError, OSError):
             columns = {*pl.scan_parquet(self._scores).collect_schema()}
         if missing := [name for name in ("benchmark", "system", *table("scores").columns) if name not in columns]:
-            message = f"--against {path}: no Parquet of scores that can be read; it lacks the columns {listed(missing)}"
+            message = f"--against {path}: not a readable scores.parquet: it lacks the columns {listed(missing)}"
             raise GoldspanError(message, hint=hint, code=Exit.INVALID)
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
@@ -74,14 +74,14 @@ def check_same_data(
     if not hashes[0].equals(hashes[1]):
         there, here = (" ".join(each.to_series().str.head(12)) for each in hashes)
         raise _other(
-            f"{protocol.name}: the two were scored by different rules, which the protocol's hash tells",
+            f"{protocol.name}: the two were scored by different rules (the protocol hashes differ)",
             "Score both with the same version of this project, or leave the protocol out with --protocol.",
             f"{there} there, {here} here",
         )
     known = (source.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for source in sources)
     labels = ["".join(rows["label"]) if rows.height else None for rows in known]
     if labels[0] not in (None, labels[1]):
-        message = f"{task.benchmark}: the two hold different data: labelled {labels[1]!r} here, {labels[0]!r} there"
+        message = f"{task.benchmark}: the two have different data: labelled {labels[1]!r} here, {labels[0]!r} there"
         raise _other(message, "Ingest the same source for both; an empty label is the published data.")
     # A report does not publish the hashes of files.
     unknown = [*(["the benchmark's label"] if labels[0] is None else []), "the searched files"]
@@ -99,12 +99,12 @@ def check_same_data(
         apart = [rows.join(other, on=columns, how="anti", nulls_equal=True) for rows, other in (sides, sides[::-1])]
         if wrong := pl.concat(apart)["item_id"].unique().sort().to_list():
             message = f"{protocol.name}: {what} of {len(wrong):,} of {counted(shared.height, 'shared item')} differ"
-            hint = "Equal ids stand for different data here and there: ingest the same source and version for both."
+            hint = "The same ids name different data here and there: ingest the same source and version for both."
             raise _other(message, hint, *wrong)
     for where, mine in zip(("there", "here"), scored, strict=True):
         if n := mine.height - shared.height:
-            yield f"{protocol.name}: {counted(n, 'item')} scored {where} alone: left out of the difference"
-    yield f"{task.benchmark}: not published beside the scores, so not compared with this lake's: {', '.join(unknown)}"
+            yield f"{protocol.name}: {counted(n, 'item')} scored {where} only: left out of the difference"
+    yield f"{task.benchmark}: not checked against this lake, as not published with the scores: {', '.join(unknown)}"
 
 
 def _other(what: str, hint: str, *examples: str) -> GoldspanError:
@@ -256,8 +256,8 @@ def parse_gate(text: str) -> Gate:
     """The gate in a text such as `ndcg@10 drops > 0.01` or `ndcg@10 is worse`; an error for any other text."""
     match = re.fullmatch(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*", text)
     if match is None:
-        message = f"--fail-if {text!r} is no condition"
-        hint = 'Write it as "ndcg@10 drops > 0.01" (instead of drops: rises), or as "ndcg@10 is worse".'
+        message = f"--fail-if {text!r} is not a condition"
+        hint = 'Write it as "ndcg@10 drops > 0.01" (or rises), or as "ndcg@10 is worse".'
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     metric, k = parse_metric(match[1])
     return Gate(metric, k, match[2] or "is worse", float(match[3] or 0))

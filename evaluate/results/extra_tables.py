@@ -51,7 +51,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
         repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
     ]
     heads = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
-    title = f"{task.name}: what the agents used per item, as their files say it"
+    title = f"{task.name}: usage per item, as reported in the agents' files"
     return PrintedTable(title, ["system", "model", *heads], cells, [*prices, *sentences])
 
 
@@ -98,7 +98,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
             ", ".join(on),
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
-    rule = f"frontier: no other system has at least its {metric.name} for no more of the cost and is better in one of "
+    rule = f"frontier: no other system has at least its {metric.name} at no more cost, and is better in one of "
     rule += "the two; baselines, and means over fewer items, are left out; by characters at every cut-off of "
     return PrintedTable(
         f"{protocol.name}, {slice_label(slice_, value)}: cost",
@@ -139,7 +139,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
-    notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []
+    notes += [f"left out, as not every chunker was run with every retriever: {listed(left_out)}"] if left_out else []
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
     means = {
@@ -217,7 +217,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
         yield f"  baselines: {', '.join(baseline_names)}"
     others = rows.filter(pl.col("run_id").is_in(wanted.implode()) & ~pl.col("run_id").is_in(first["run_id"].implode()))
     if others.height:
-        yield "  those asked for or just run:"
+        yield "  selected or just run:"
         yield from _systems(others.head(N_WANTED))
     n_others = others.head(N_WANTED).filter(~pl.col("run_id").is_in(shown.implode())).height
     n_more = rows.height - first.height - len(baseline_names) - n_others

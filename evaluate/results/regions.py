@@ -103,7 +103,7 @@ def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
         raise GoldspanError("this is a folder, not a file", where=str(path), code=Exit.INVALID) from error
     except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
         message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
-        raise GoldspanError(message, where=str(path), hint="Is it cut off?", code=Exit.INVALID) from error
+        raise GoldspanError(message, where=str(path), hint="It may be truncated.", code=Exit.INVALID) from error
 
 
 def is_gold(path: Path) -> bool:
@@ -137,7 +137,7 @@ def score_region_files(
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
     rows, n_lines = dict[str, _Row](), 0
-    hint = "Gold are SWE-Explore's rows; a run has rows of instance_id and regions: docs/score.md."
+    hint = "QRELS takes SWE-Explore's rows, RUN takes rows of instance_id and regions: docs/score.md."
     with unpacked_file(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
             if not line.strip():
@@ -149,7 +149,7 @@ def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
                 message = f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"
                 raise GoldspanError(message, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID) from error
             n_lines += sum(len(lines) for region in _regions(row) if (lines := region.lines({})))
-            what = f"{row.instance_id} stands there twice" if row.instance_id in rows else ""
+            what = f"{row.instance_id} occurs twice" if row.instance_id in rows else ""
             if n_lines > _MAX_LINES:
                 what = f"the regions have {n_lines:,} lines; at most {_MAX_LINES:,} are read"
             if what:
@@ -240,7 +240,7 @@ def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
 
 def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
     """Notes on the items behind the numbers, and on what could not be scored."""
-    yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are ours"
+    yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are Goldspan's own"
     if missing := len(gold.keys() - answers.keys()):
         state = "count 0" if n == len(gold) else "are left out, as by its evaluator"
         yield f"{counted(missing, 'issue')} without regions {state}"

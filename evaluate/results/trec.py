@@ -36,7 +36,7 @@ def score_command(
         Path, typer.Argument(metavar="QRELS", help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")
     ],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
-    other: Annotated[Path | None, typer.Argument(metavar="RUN2", help="A second, compared with the first.")] = None,
+    other: Annotated[Path | None, typer.Argument(metavar="RUN2", help="Second run, to compare with RUN.")] = None,
     metrics: Annotated[str, setting("METRICS", "Comma list of ir_measures' names: AP,nDCG@10; or trec_eval's.")] = "",
     per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
     answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
@@ -216,7 +216,7 @@ def _notes(run: ScoreLists, judged: ScoreLists, queries: pl.Series) -> Iterator[
     if missing := sum(not run.get(query) for query in queries):
         yield f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out"
     if unjudged := sum(not judged.get(query) for query in run):
-        yield f"left out, without judgements: {counted(unjudged, 'query')} of the run"
+        yield f"left out, as not judged: {counted(unjudged, 'query')} of the run"
 
 
 def _values(
@@ -224,7 +224,7 @@ def _values(
 ) -> pl.DataFrame:
     answered = sorted(query for query, of in run.items() if of and judged.get(query))
     if not answered:
-        examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Are the ids written alike?"
+        examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Compare how the two files write query ids."
         raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
     queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
     # Some programs behind ir_measures misread names with spaces, or crash on them: they get numbers.

@@ -252,7 +252,7 @@ def retriever_of_name(name: str) -> Retriever:
     if not colon:
         return retriever
     if retriever.with_arguments is None:
-        message = f"retriever {head!r} takes no arguments, and {arguments!r} is behind it"
+        message = f"retriever {head!r} takes no arguments, but was given {arguments!r}"
         raise GoldspanError(message, hint=f"Write {head}.", code=Exit.USAGE)
     return retriever.with_arguments(arguments)
 

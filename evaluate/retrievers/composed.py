@@ -90,7 +90,7 @@ def _fusing_named(arguments: str) -> Retriever:
         else:
             names[-1] += f":{piece}"
     if len(names) < 2 or len(set(names)) < len(names):
-        message = f"hybrid:{arguments} is to fuse different retrievers, two or more"
+        message = f"hybrid:{arguments} needs two or more different retrievers"
         raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
     each = [component("hybrid", name) for name in names]
     return fusing(":".join(["hybrid", *(part.name for part in each)]), each)
@@ -103,7 +103,7 @@ def component(caller: str, name: str) -> Retriever:
     """A retriever that another one calls, by name; the oracle and `random` are errors."""
     retriever = retriever_of_name(name)
     if retriever.needs == "gold" or retriever.is_chance:
-        message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
+        message = f"retriever {caller!r} cannot call {name!r}, which is not a search method"
         raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)
     return retriever
 

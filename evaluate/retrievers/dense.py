@@ -124,7 +124,7 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
 def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
     """Settings parsed from `dtype=bf16:max_length=512`; empty for an empty text."""
     known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
-    hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
+    hint = f"Arguments are {known}, separated by colons; in a value, write a space as %20 and a colon as %3A."
     return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
 
 
@@ -224,7 +224,7 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
 def _of_any_model(text: str) -> Retriever:
     name, colon, arguments = text.partition(":")
     if not name:
-        raise GoldspanError("dense is by a model, and none is named", hint=_USAGE, code=Exit.USAGE)
+        raise GoldspanError("dense needs the name of a model", hint=_USAGE, code=Exit.USAGE)
     alias, equals, path = name.partition("=")
     if equals and not Path(name).is_dir():
         if not _ALIAS.fullmatch(alias) or not path:

@@ -82,7 +82,7 @@ class TaskRuns:
             note = f"skipped {part.name}: it has no chunks for these files{hint}"
             self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
-            raise self.lake.lacks(f"no chunker has cut the files of {self.task.benchmark}")
+            raise self.lake.lacks(f"no chunker has chunks of the files of {self.task.benchmark}")
         return complete
 
     def _command_that_cuts(self, chunker: str) -> str:
@@ -278,9 +278,7 @@ class TaskRuns:
         for part in (part for run_id in (*stale, *unfinished) for part in stored[run_id]):
             self.lake.remove(part)
         if stale:
-            self.result.changes.append(
-                f"taken away: {counted(len(stale), 'run')} of an earlier state of the data or code"
-            )
+            self.result.changes.append(f"removed {counted(len(stale), 'run')} of earlier data or code")
 
     def _current(self, selection: Selection, retrievers: Sequence[str]) -> set[str]:
         """The runs by some retrievers over a selection of the items that would be made identically again."""

@@ -65,7 +65,7 @@ def _build(
     if published != "none":
         if not Path(published).is_dir():
             message = f"--published: there is no folder {published}"
-            raise GoldspanError(message, hint="Name one of editions, or none.", code=Exit.MISSING)
+            raise GoldspanError(message, hint="Give a folder of editions, or none.", code=Exit.MISSING)
         store = LakeWithEditions(lake, Path(published))
     check_whole(lake)
     earlier = _earlier(since / MANIFEST if since.is_dir() else since) if since else None
@@ -84,7 +84,7 @@ def _build(
 def _address(url: str) -> str:
     parts = urlsplit(url)
     if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
-        message = "this is no address of a site"
+        message = "--url is not a web address"
         raise GoldspanError(message, where=url, hint="Give one as https://example.org/goldspan/", code=Exit.USAGE)
     return f"{url.rstrip('/')}/" if url else ""
 
@@ -95,7 +95,7 @@ def _earlier(file: Path) -> Manifest:
     except (OSError, ValueError, RecursionError) as error:
         code = Exit.MISSING if isinstance(error, OSError) else Exit.INVALID
         what = f"--since cannot be read: {refusal_of(error) or str(error).splitlines()[0]}"
-        hint = f"It is a site that was built here, or the {MANIFEST} of one; leave it out for the first."
+        hint = f"Give an earlier site of Goldspan or its {MANIFEST}; the first build needs no --since."
         raise GoldspanError(what, where=str(file), hint=hint, code=code) from error
 
 
@@ -115,12 +115,12 @@ class _Handler(SimpleHTTPRequestHandler):
 def server_of(site: Path, port: int) -> ThreadingHTTPServer:
     """A server of a site on this machine only, not started; raises GoldspanError if site or port are not available."""
     if not (site / "index.html").is_file():
-        raise GoldspanError(f"{site} holds no site", hint="Build it first: make report", code=Exit.MISSING)
+        raise GoldspanError(f"there is no site in {site}", hint="Build it first: make report", code=Exit.MISSING)
     try:
         return ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(site)))
     except OSError as error:
         is_busy = error.errno == errno.EADDRINUSE
-        message = f"port {port} {'is in use' if is_busy else f'cannot be had: {error.strerror}'}"
+        message = f"port {port} {'is in use' if is_busy else f'cannot be used: {error.strerror}'}"
         raise GoldspanError(message, hint="Choose another: make serve PORT=8001") from error
 
 
@@ -129,7 +129,7 @@ def serve(
     site: SiteOption = DEFAULT_SITE,
     port: Annotated[int, setting("PORT", "Port.", min=0, max=65535)] = 8000,
 ) -> None:
-    """Look at the site over http on this machine."""
+    """Serve the site over HTTP on this machine only."""
     with server_of(site, port) as server:
         Console().say(f"http://{HOST}:{server.server_port}/ shows {site}; Ctrl-C ends it")
         server.serve_forever()
@@ -140,7 +140,7 @@ def _list(
     what: Annotated[str, typer.Argument(help="pages or formats.")] = "pages",
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
-    """What there is: kinds of pages, formats to export."""
+    """List the kinds of pages, or the formats of exports."""
     from report.exports import FORMATS
 
     listings: dict[str, list[dict[str, object]]] = {
@@ -153,7 +153,7 @@ def _list(
 @app.command("export")
 def _export(
     run_id: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="A run, or a system that has one; the boards without it.")
+        str | None, typer.Argument(metavar="RUN", help="Run id, or a system with one run (default: the boards).")
     ] = None,
     format: Annotated[  # noqa: A002  # the flag's own name
         str, typer.Option("--format", help="Format, as in `python -m report list formats`.")
@@ -168,7 +168,7 @@ def _export(
     top: Annotated[int | None, typer.Option(min=1, help="At most the N best systems of a board.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
-    """The leaderboards, or one run's ranking or scores, for other tools."""
+    """Export the leaderboards, or a run's ranking or scores, for other tools."""
     from report.exports import Choice, export
 
     # Editions contain only the tops of rankings, so only the lake's own runs are exported.
@@ -187,7 +187,7 @@ def _export(
 def _publish(
     benchmark: Annotated[str, typer.Argument(help="Benchmark whose results are published.")],
     edition: Annotated[str, typer.Option(help="Name of the edition, such as function or mined.")],
-    label: Annotated[str, typer.Option(help="The same for people (default: the edition's name).")] = "",
+    label: Annotated[str, typer.Option(help="Title of the edition on pages (default: its name).")] = "",
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of editions.")] = EDITIONS,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
@@ -200,4 +200,4 @@ def _publish(
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     # PUBLISHED need not be given for the default folder of editions.
     chosen = "" if output.resolve() == EDITIONS.resolve() else f" PUBLISHED={shlex.quote(str(output))}"
-    Console().say(typed(f"wrote {written}: {size(n_bytes)}; sites show it: make report{chosen}"))
+    Console().say(typed(f"wrote {written}: {size(n_bytes)}; next: make report{chosen}"))

@@ -95,8 +95,8 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     complete = mine.filter(status="complete")
     run_ids = (complete if complete.height else mine)["run_id"].to_list()
     if len(run_ids) > 1:
-        message = f"{name} means {len(run_ids)} runs"
-        hint = "Name one by its id, or with --benchmark and --protocol."
+        message = f"{name} has {len(run_ids)} runs"
+        hint = "Give the id of one, or --benchmark and --protocol."
         raise GoldspanError(message, examples=run_ids, hint=hint, code=Exit.USAGE)
     return str(run_ids[0])
 
@@ -173,15 +173,15 @@ def export(
     chosen = lookup(format_name, "format", FORMATS)
     wanted = "leaderboards" if run is None else "a run"
     if chosen.of not in (wanted, "both"):
-        message = f"format {format_name!r} holds {chosen.of}, not {wanted}"
+        message = f"format {format_name!r} is for {chosen.of}, not for {wanted}"
         hint = "Name a run: python -m report export RUN_ID" if run is None else "Leave the run out, or use csv."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     choice = choice or Choice()
     if run is not None and replace(choice, benchmark="", protocol="") != Choice():
-        message = "a run is exported whole: --slice, --metrics, --systems, --top choose boards"
+        message = "--slice, --metrics, --systems and --top apply to boards, not to a run"
         raise GoldspanError(message, code=Exit.USAGE)
     if output and (not output.name or output.is_dir() or not output.parent.is_dir()):
-        what = "names no file" if output.parent.is_dir() else f"the folder {output.parent} does not exist"
+        what = "not a file name" if output.parent.is_dir() else f"the folder {output.parent} does not exist"
         raise GoldspanError(f"-o {str(output)!r}: {what}", hint="Leave it out to write to stdout.", code=Exit.USAGE)
     if output is None and chosen.is_binary:
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
@@ -237,7 +237,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
         if (cell := row.cell(column, average)) and cell.value is not None
     ]
     if not rows:
-        message = "there is no number to export: no run has been scored"
+        message = "nothing to export: no run has been scored"
         raise GoldspanError(message, hint="Make one with: make evaluate", code=Exit.MISSING)
     whole, ends = pl.col("limit", *_RANKS).cast(pl.Int64), pl.col("low", "high").cast(pl.Float64)
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(whole, ends)

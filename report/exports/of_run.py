@@ -199,7 +199,7 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
         whole = searched.sort("pool_id", "position").with_columns(document="path", byte_start=pl.lit(0, pl.Int64))
         documents = whole.select("pool_id", "sha256", "byte_end", "document", "byte_start").collect()
     if documents.is_empty():
-        message = f"nobody knows how what run {run.run_id!r} searched was cut into documents"
+        message = f"the chunks that run {run.run_id!r} searched are not known"
         raise GoldspanError(message, hint="Import it again with --chunker.", code=Exit.MISSING)
     pools = items.select("item_id", "pool_id").collect()
     blobs = lake.scan("blobs").filter(pl.col("sha256").is_in(documents["sha256"].unique().implode()))
@@ -212,7 +212,7 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
         corpus, judged, ranked = (frame.with_columns(in_its_pool) for frame in (corpus, judged, ranked))
     ids = pl.concat([corpus["document"], judged["item_id"], judged["document"]])
     if broken := ids.filter(ids.str.contains(r"[\t\r\n]")).to_list():
-        message = "an id with a tab or the end of a line has no place in BEIR's table"
+        message = "BEIR's table cannot hold ids with a tab or line end"
         raise GoldspanError(message, examples=sorted(map(repr, broken)), code=Exit.INVALID)
     queries = lake.scan("queries", benchmark=run.task.benchmark, query=run.task.query)
     asks = items.join(queries, on="item_id").sort("item_id").select(pl.col("item_id").alias("_id"), "text").collect()
@@ -233,7 +233,7 @@ def context_json(lake: Lake, run_id: str) -> bytes:
     scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
     if scores.is_empty():
         message = f"run {run_id!r} has no scores under {PROTOCOL}"
-        hint = "Score it first: make evaluate" if names else f"{task} is not scored by it: choose another --format"
+        hint = "Score it first: make evaluate" if names else f"{task} is not scored under it: choose another --format"
         raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     steps = _steps(lake, run_id, names[0])
     rows = scores.sort("item_id", "granularity", "metric").group_by("item_id", maintain_order=True)

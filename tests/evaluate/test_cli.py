@@ -159,11 +159,11 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         (["--benchmarks", "repoevl"], "unknown benchmark 'repoevl'", "Did you mean 'repoeval'"),
         (["--systems", "window-4-2+bm26"], "unknown system 'window-4-2+bm26'", "Did you mean 'window-4-2+bm25-"),
         (["--systems", "bm25-okapi"], "unknown system 'bm25-okapi'", "bm25-okapi"),
-        (["--metrics", "em"], "metric 'em' cannot be had of repoeval", "em is not measured under repoeval@target-v1"),
-        (["--metrics", "ndcg@101"], "metric 'ndcg@101' cannot be had", "runs of repoeval/prompt keep 100 results"),
+        (["--metrics", "em"], "'em' cannot be computed for repoeval", "em is not measured under repoeval@target-v1"),
+        (["--metrics", "ndcg@101"], "metric 'ndcg@101' cannot be computed", "runs of repoeval/prompt keep 100 results"),
         (["--metrics", "correct@5"], "metric 'correct@5': correct has no cut-off", "Write it as `correct`"),
         (["--metrics", "ndgc@10"], "unknown metric 'ndgc@10'", "Did you mean 'ndcg'"),
-        (["--items", "gold=target"], "--items 'gold=target': items are selected by column=value", "it is sealed"),
+        (["--items", "gold=target"], "--items 'gold=target': items are selected by column=value", "are fixed"),
         (["--items", "repo"], "--items 'repo'", "Columns are"),
         (["--limit", "0"], "'--limit'", ""),
         (["--nothing"], "--nothing", ""),
@@ -236,5 +236,5 @@ def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) ->
     assert command("evaluate", "--lake", lake).code == 0
     printed = command("evaluate", "effects", "--lake", lake)
     assert (printed.code, printed.out) == (Exit.MISSING, "")
-    assert "no two chunkers, scored on all the items, have the same two retrievers" in printed.err
+    assert "no two chunkers were run with the same two retrievers on all items" in printed.err
     assert "make ingest evaluate" in printed.err

@@ -208,7 +208,7 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}")
     assert said.code == Exit.MISSING
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
-    assert f"{model} is no folder here" in said.err
+    assert f"{model} is neither a local folder" in said.err
     assert f"First: hf download {model}" in said.err
 
 
@@ -216,9 +216,9 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     ("columns", "what", "examples"),
     [
         ({"key": ["a"], "embedding": [[1.0]]}, "there is no column vector; the file has key, embedding", ()),
-        ({"key": ["a", "b", "a"], "vector": [[1.0]] * 3}, "keys that are given more than once: 1", ("a",)),
-        ({"key": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]}, "not finite, of another length than the others", ("a",)),
-        ({"key": ["a", "b"], "vector": [[1.0], [float("nan")]]}, "not finite, of another length", ("b",)),
+        ({"key": ["a", "b", "a"], "vector": [[1.0]] * 3}, "keys that occur more than once: 1", ("a",)),
+        ({"key": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]}, "not finite, have another length, or lack a key", ("a",)),
+        ({"key": ["a", "b"], "vector": [[1.0], [float("nan")]]}, "not finite, have another length", ("b",)),
     ],
 )
 def test_given_vectors_that_are_not_as_they_should_be_are_named(

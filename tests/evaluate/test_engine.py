@@ -48,6 +48,6 @@ def _killed(job: int) -> int:
 
 
 def test_a_process_that_is_killed_is_a_sentence() -> None:
-    with pytest.raises(GoldspanError, match="was killed, most likely for want of memory") as caught:
+    with pytest.raises(GoldspanError, match="was killed, probably because memory ran out") as caught:
         list(mapped(Engine(2), _killed, [1, 2]))
     assert "ENGINE=local:1" in caught.value.hint

@@ -110,8 +110,8 @@ def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -
 @pytest.mark.parametrize(
     ("owner", "name", "value", "words"),
     [
-        (engines, "_STAGES", ("lake",), "runs other code"),
-        (engines, "_PACKAGES", ("polars",), "and here is Python"),
+        (engines, "_STAGES", ("lake",), "runs another version of Goldspan"),
+        (engines, "_PACKAGES", ("polars",), "this machine has Python"),
         (Path, "write_text", lambda *_: 0, "does not see the lake at"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
         answers = mapped(Engine(None, alone), time.sleep, [0.1, 60])
         next(answers)
         os.kill(pid, signal.SIGKILL)
-        with pytest.raises(GoldspanError, match=f"the dask scheduler at {alone} has ended"):
+        with pytest.raises(GoldspanError, match=f"the dask scheduler at {alone} has stopped"):
             next(answers)
 
 

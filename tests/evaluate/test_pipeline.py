@@ -138,7 +138,7 @@ def test_nothing_ingested_is_said_with_what_to_do(lake_folder: Path, name: str) 
     assert said.code in (Exit.MISSING, Exit.INCOMPLETE)
     assert "make ingest" in said.err
     assert "Traceback" not in said.err
-    assert "fault of Goldspan's own" not in said.err
+    assert "bug in Goldspan" not in said.err
 
 
 def test_parts_that_somebody_deleted_are_made_again(lake_folder: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item
     before = stored(lake_folder)
     _run(lake_folder, "repoeval.prompt-code-chunk--x+y--00000000", "repoeval/prompt-code-chunk", "built-in")
     said = _evaluate(lake_folder)
-    assert "taken away: 1 run of an earlier state of the data or code" in said.err
+    assert "removed 1 run of earlier data or code" in said.err
     assert stored(lake_folder) == before
 
 

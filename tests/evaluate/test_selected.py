@@ -53,7 +53,7 @@ def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Pat
 
 def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> None:
     said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root).done()
-    assert "repoeval is left as it is: no item of it is selected" in said.err
+    assert "repoeval is unchanged: none of its items is selected" in said.err
     assert _asked(lake, "repobench-r/chunks")
     none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
     assert none.code == Exit.MISSING

@@ -124,12 +124,12 @@ def test_a_form_of_the_query_is_part_of_the_name_and_of_what_a_run_is_made_from(
     [
         ("bm26", "unknown retriever 'bm26'"),
         ("bm26:k1=2", "unknown retriever 'bm26'"),
-        ("random:x", "retriever 'random' takes no arguments, and 'x' is behind it"),
+        ("random:x", "retriever 'random' takes no arguments, but was given 'x'"),
         ("bm25-okapi~titel", "unknown query form 'titel'"),
-        ("oracle~title", "'oracle' looks at no word of a query, so '~title' changes nothing"),
+        ("oracle~title", "'oracle' ignores the words of a query, so '~title' changes nothing"),
         ("bm25-okapi:b=1.5", r"takes no argument 'b=1\.5'"),
-        ("hybrid:bm25-okapi", "different retrievers, two or more"),
-        ("hybrid:tfidf:tfidf", "different retrievers, two or more"),
+        ("hybrid:bm25-okapi", "two or more different retrievers"),
+        ("hybrid:tfidf:tfidf", "two or more different retrievers"),
         ("hybrid:tfidf:oracle", "'hybrid' cannot call 'oracle'"),
         ("hybrid:bm26:tfidf", "unknown retriever 'bm26'"),
         ("repocoder:random", "'repocoder' cannot call 'random'"),
@@ -283,4 +283,4 @@ def test_a_task_that_is_none_or_of_no_benchmark_here_is_refused(tmp_path: Path) 
     unknown = command("evaluate", "--tasks", "repoeval/prompt-hrad", "--lake", tmp_path / "lake")
     assert (unknown.code, "Did you mean 'repoeval/prompt-hard'" in unknown.err) == (Exit.USAGE, True)
     other = command("evaluate", "--tasks", "repobench-r/chunks", "--lake", tmp_path / "lake")
-    assert (other.code, "the lake holds no benchmark that repobench-r/chunks asks" in other.err) == (Exit.MISSING, True)
+    assert (other.code, "no benchmark for --tasks repobench-r/chunks" in other.err) == (Exit.MISSING, True)

@@ -52,26 +52,26 @@ def _code(app: typer.Typer, monkeypatch: pytest.MonkeyPatch, *arguments: str) ->
 
 
 ODD = "stage: it is odd\n  where: here\n  Mend it.\n"
-FULL = "stage: the system refused: No space left on device"
+FULL = "stage: the operating system refused: No space left on device"
 
 
 @pytest.mark.parametrize(
     ("fault", "code", "said"),
     [
         *((GoldspanError("it is odd", where="here", hint="Mend it.", code=code), code, ODD) for code in Exit),
-        (KeyboardInterrupt(), 130, "stage: interrupted. What is finished is kept; run the same command again"),
+        (KeyboardInterrupt(), 130, "stage: interrupted. Finished work is kept; run the same command again"),
         (
             ZeroDivisionError("by nought\nand more"),
             1,
-            "stage: ZeroDivisionError: by nought\n  This is a fault of Goldspan's own. Run it again with --debug",
+            "stage: ZeroDivisionError: by nought\n  This is a bug in Goldspan. Run it again with --debug",
         ),
         (OSError(28, "No space left on device", "/x"), 1, FULL),
         (pl.exceptions.ComputeError("IO error (os error 28)"), 1, FULL),
-        (MemoryError(), 1, "stage: there is not enough memory"),
+        (MemoryError(), 1, "stage: out of memory"),
         (
             pl.exceptions.PanicException("out of bounds"),
             1,
-            "stage: PanicException: out of bounds\n  This is a fault of",
+            "stage: PanicException: out of bounds\n  This is a bug in",
         ),
     ],
 )

@@ -13,7 +13,7 @@ from lake.tables import IMPORT_REJECTS, table
 from tests.frames import chunk_rows
 from tests.resilience.flips import flip
 
-DAMAGED = "it is not what was written there"
+DAMAGED = "it was changed or moved, or another version of Goldspan wrote it"
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
     _chunks(lake, "whole")
     part = _chunks(lake, "bad")
     damage(part.path)
-    with pytest.raises(GoldspanError, match=f"the lake holds a part that does not fit: {why}") as caught:
+    with pytest.raises(GoldspanError, match=f"a file of the lake cannot be used: {why}") as caught:
         lake.read("chunks")
     assert (caught.value.where, caught.value.code) == (str(part.path), Exit.INVALID)
     warned: list[str] = []
@@ -179,7 +179,7 @@ def test_an_imported_run_that_lost_a_part_is_named(lake: Lake, name: str) -> Non
 def test_a_name_too_long_for_a_file_is_a_sentence(lake: Lake) -> None:
     for name in ("x" * 300, "ü" * 50):
         with pytest.raises(
-            GoldspanError, match=f"a name is too long for a file's: 3.. bytes, {MAX_NAME_BYTES} at most"
+            GoldspanError, match=f"a name is too long for a file name: 3.. bytes, {MAX_NAME_BYTES} at most"
         ):
             _chunks(lake, name)
     longest = "x" * (MAX_NAME_BYTES - len("part-.f.0123456789abcdef.parquet"))
@@ -187,5 +187,5 @@ def test_a_name_too_long_for_a_file_is_a_sentence(lake: Lake) -> None:
 
 
 def test_a_name_that_is_no_text_is_a_sentence(lake: Lake) -> None:
-    with pytest.raises(GoldspanError, match="a name holds bytes that are no text"):
+    with pytest.raises(GoldspanError, match="a name is not valid UTF-8"):
         lake.part("chunks", "p", chunker="\udc80")

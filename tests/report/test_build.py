@@ -101,7 +101,7 @@ def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, 
 def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / name).write_text(text)
-    with refused("holds no site built here", Exit.USAGE):
+    with refused("not a Goldspan site", Exit.USAGE):
         build(small, tmp_path / "home")
     assert files(tmp_path / "home") == {name: text.encode()}
 
@@ -221,7 +221,7 @@ def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_
     rows = small.read("benchmarks")
     both = pl.concat([rows.with_columns(name=pl.lit("repo eval")), rows.with_columns(name=pl.lit("repo/eval"))])
     write(small, "benchmarks", both.rows(named=True), fingerprint="two")
-    with pytest.raises(GoldspanError, match=r"two pages want the path 'repo-eval\.html'"):
+    with pytest.raises(GoldspanError, match=r"two pages have the same path 'repo-eval\.html'"):
         build(small, tmp_path / "site")
 
 

@@ -62,6 +62,6 @@ def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, site: Path
     )
     assert said.returncode == Exit.ERROR
     assert said.stderr.startswith("report: the site could not be written: ")
-    assert "fault of Goldspan's own" not in said.stderr
+    assert "bug in Goldspan" not in said.stderr
     assert (site / "manifest.json").is_file()
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".new")] == []

@@ -27,7 +27,7 @@ def editions(lake_folder: Path, tmp_path: Path) -> Path:
     to = tmp_path / "editions"
     asked = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
     said = command("report", "publish", *asked)
-    assert f"sites show it: make report LAKE={lake_folder} PUBLISHED={to}" in said.err
+    assert f"next: make report LAKE={lake_folder} PUBLISHED={to}" in said.err
     return to
 
 

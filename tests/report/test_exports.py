@@ -135,8 +135,8 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
     ("run", "format_name", "table", "said"),
     [
         (None, "cvs", "ranking", "unknown format 'cvs'"),
-        (None, "trec", "ranking", "holds a run, not leaderboards"),
-        (RUN, "md", "ranking", "holds leaderboards, not a run"),
+        (None, "trec", "ranking", "is for a run, not for leaderboards"),
+        (RUN, "md", "ranking", "is for leaderboards, not for a run"),
         (RUN + "0", "csv", "ranking", "unknown run"),
         (RUN, "csv", "rankings", "unknown table 'rankings'"),
         (None, "parquet", "ranking", "give a file or folder with -o"),
@@ -168,7 +168,7 @@ def test_a_device_a_pipe_and_a_link_are_written_to_and_never_replaced(small: Lak
 
 @pytest.mark.parametrize("output", ["", ".", "/", "/tmp"])
 def test_an_output_that_names_no_file_is_said(small: Lake, output: str) -> None:
-    with refused("names no file", Exit.USAGE):
+    with refused("not a file name", Exit.USAGE):
         export(small, None, "csv", Path(output), "ranking")
 
 
@@ -209,7 +209,7 @@ def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path)
     assert exported(small, tmp_path, system, "trec") == exported(small, tmp_path, RUN, "trec")
     other = small.read("runs").filter(pl.col("system") == system).with_columns(run_id=pl.lit("another"))
     small.write("runs", other, part="0", fingerprint="f", benchmark="repoeval", run_id="another")
-    with pytest.raises(GoldspanError, match="means 2 runs") as caught:
+    with pytest.raises(GoldspanError, match="has 2 runs") as caught:
         export(small, system, "trec", None, "ranking")
     assert set(caught.value.examples) == {RUN, "another"}
     assert "--benchmark and --protocol" in caught.value.hint

@@ -160,7 +160,7 @@ def test_chunks_of_the_same_lines_are_told_apart(lake: Lake, tmp_path: Path) -> 
     [
         (("--protocol", "beir@graded-v1"), "unknown protocol of"),
         (("--protocol", "beir@graded"), "unknown protocol"),
-        (("--metrics", "ndcg"), "a run is exported whole"),
+        (("--metrics", "ndcg"), "apply to boards, not to a run"),
     ],
 )
 def test_what_cannot_be_judged_is_said(lake: Lake, options: tuple[str, ...], said: str) -> None:
@@ -173,7 +173,7 @@ def test_what_cannot_be_judged_is_said(lake: Lake, options: tuple[str, ...], sai
 def test_a_system_of_two_benchmarks_is_named_with_its_benchmark_or_protocol(lake: Lake, tmp_path: Path) -> None:
     ended = command("report", "export", "whole-file+bm25-okapi", "--format", "trec", "--lake", lake.root)
     assert ended.code == Exit.USAGE
-    assert "means 4 runs" in ended.err
+    assert "has 4 runs" in ended.err
     lines = exported(lake, tmp_path, "whole-file+bm25-okapi", "trec", "--protocol", "repobench-r@official-v1")
     assert lines[0].split(" ")[-1].startswith("repobench-r.official--")
 

@@ -118,7 +118,7 @@ def test_the_grid_says_whether_the_chunker_or_the_retriever_matters_more(pages: 
         ["Mean", "0.625", "0.375", "0.500", "–"],
         ["Effect", "+0.125 −0.250 to +0.250", "−0.125 −0.250 to +0.250", "–", "–"],
     ]
-    assert "Left out, as not every chunker is there with every retriever: c+x." in page.text
+    assert "Left out, as not every chunker was run with every retriever: c+x." in page.text
 
 
 def test_chunks_are_those_of_the_files_this_benchmark_searches(pages: dict[str, Element]) -> None:

@@ -49,7 +49,7 @@ def test_a_port_in_use_is_a_sentence(site: Path) -> None:
 
 
 def test_without_a_site_it_says_how_to_build_one(tmp_path: Path) -> None:
-    with refused("holds no site", Exit.MISSING):
+    with refused("there is no site in", Exit.MISSING):
         server_of(tmp_path, 0)
 
 
@@ -88,5 +88,5 @@ def test_an_address_is_one_of_a_site() -> None:
     addresses = {"": "", "https://a.org": "https://a.org/", "http://a.org/b/": "http://a.org/b/"}
     assert {url: _address(url) for url in addresses} == addresses
     for wrong in ("a.org", "ftp://a.org", "https://a.org/?q", "https:///b"):
-        with pytest.raises(GoldspanError, match="no address of a site"):
+        with pytest.raises(GoldspanError, match="is not a web address"):
             _address(wrong)

@@ -85,11 +85,11 @@ def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
             text=True,
         )
         assert child.stderr is not None
-        assert "another run is writing to this lake; waiting for it to end" in child.stderr.readline()
+        assert "another command is writing to this lake; waiting for it to end" in child.stderr.readline()
         os.kill(child.pid, sent)
         out, err = child.communicate(timeout=20)
     assert (child.returncode, out) == (code, "")
-    assert f"{why}. What is finished is kept; run the same command again to go on." in err
+    assert f"{why}. Finished work is kept; run the same command again to continue." in err
     assert "Traceback" not in err
     finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
 
@@ -108,7 +108,7 @@ def test_a_second_run_says_that_it_waits_and_ends_well(home: Path, tmp_path: Pat
             text=True,
         )
         assert child.stderr is not None
-        assert child.stderr.readline() == "another run is writing to this lake; waiting for it to end\n"
+        assert child.stderr.readline() == "another command is writing to this lake; waiting for it to end\n"
         assert child.poll() is None
         assert stored(lake) == {}
     _, err = child.communicate(timeout=60)
@@ -177,8 +177,8 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
     assert child.exitcode == Exit.ERROR
     if err.exists():
         assert re.search(r"the lake could not be written: (File too large|is the disk full\?)", err.read_text())
-        assert "Nothing half-written is left." in err.read_text()
-        assert "MB are free there" in err.read_text()
+        assert "No partial file is left;" in err.read_text()
+        assert "MB are free." in err.read_text()
         assert "Traceback" not in err.read_text()
     assert leftovers(lake) == []
     every_part_is_whole(lake)

@@ -170,7 +170,7 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
     gate = ("--fail-if", "line_f1@8000 is worse", "--protocol", "repoeval@chunking-v1")
     found = command("evaluate", "compare", A, B, *gate, "--lake", lake_folder)
     assert found.code == Exit.INVALID
-    assert 'the gate "line_f1@8000 is worse" cannot decide: both systems have ' in found.err
+    assert 'the gate "line_f1@8000 is worse" cannot decide: the systems share ' in found.err
 
 
 def test_two_systems_that_no_protocol_scored_are_told_which_scored_each(lake_folder: Path) -> None:
@@ -244,7 +244,7 @@ def test_items_of_one_side_alone_are_named(published: Path, lake_folder: Path) -
     scores = pl.read_parquet(published)
     scores.filter(item_id=scores["item_id"].min()).write_parquet(published)
     said = across(published, lake_folder, A, "--protocol", "repoeval@chunking-v1").done()
-    assert "repoeval@chunking-v1: 4 items scored here alone: left out of the difference" in said.out
+    assert "repoeval@chunking-v1: 4 items scored here only: left out of the difference" in said.out
     assert "1 and 5" in said.out
 
 
@@ -254,7 +254,7 @@ def test_an_export_of_a_run_is_compared_and_says_what_it_cannot_tell(lake_folder
     assert command("report", "export", A, *flags, "--lake", lake_folder).code == 0
     said = across(file, lake_folder, A).done()
     unknown = "the benchmark's label, the queries, the gold, the searched files"
-    assert f"repoeval: not published beside the scores, so not compared with this lake's: {unknown}" in said.out
+    assert f"repoeval: not checked against this lake, as not published with the scores: {unknown}" in said.out
 
 
 def test_what_holds_no_scores_is_refused(lake_folder: Path, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> No
     of_lines = [name for name in lake.read("runs")["system"] if all(name not in line for line in names)]
     last = sorted(of_lines)[0]
     asked = list(summary(lake, "repoeval", [f"{last[:-1]}?"]))
-    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  those asked for or just run:") :])
+    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  selected or just run:") :])
     runs = lake.read("runs").filter(system=last)["run_id"].to_list()
     parts = lake.parts("scores")
     assert (

@@ -91,7 +91,7 @@ def test_a_judged_query_without_results_counts_zero_unless_it_is_left_out(files:
     assert said.out == f"{'RR':22}\tall\t0.1667\t0.0000\t0.4729\n"
     assert "4 judged queries" in said.err
     assert "1 judged query without results count" in said.err
-    assert "left out, without judgements: 1 query of the run" in said.err
+    assert "left out, as not judged: 1 query of the run" in said.err
     assert score(*files, "--metrics", "recip_rank", "--answered").out.split("\t")[2] == "0.2222"
 
 

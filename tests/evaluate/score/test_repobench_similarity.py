@@ -126,7 +126,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     asked = ("--source", folder / "raw", "--chunkers", "whole-file,fixed-nws-12")
     command("ingest", "repobench-r", *asked, "--lake", folder / "lake").done()
     said = command("evaluate", "--lake", folder / "lake").done()
-    assert f"not asked by {CHUNKS}, as their gold is white space alone: 1 item" in said.err
+    assert f"left out of {CHUNKS}, as their gold is only white space: 1 item" in said.err
     return Lake(folder / "lake")
 
 

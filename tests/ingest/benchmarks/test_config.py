@@ -43,7 +43,7 @@ def lay_out(folder: Path, text: str = OURS) -> Path:
 def ingest_own(config: object, lake: Path, *arguments: object) -> Said:
     said = command("ingest", "--config", config, "--lake", lake, "--chunkers", "whole-file", *arguments)
     assert "Traceback" not in said.err
-    assert "fault of Goldspan's own" not in said.err
+    assert "bug in Goldspan" not in said.err
     assert len(said.err.splitlines()) <= 10
     return said
 

@@ -104,7 +104,7 @@ def test_a_file_of_chunkers_that_is_broken_or_declares_none_is_named(folder: Pat
     (folder / "halves.py").write_text(text)
     said = command("ingest", "--lake", folder / "lake")
     assert (said.code, said.err.startswith(f"ingest: {why.format(f'{folder.name}/halves.py')}")) == (2, True), said.err
-    assert "fault of Goldspan" not in said.err
+    assert "bug in Goldspan" not in said.err
 
 
 def test_a_chunker_whose_file_is_deleted_is_said_once_to_be_gone(folder: Path) -> None:

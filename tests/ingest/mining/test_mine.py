@@ -215,7 +215,7 @@ def test_what_cannot_be_mined_is_said(
     assert said.code == code
     assert words in said.err
     assert "Traceback" not in said.err
-    assert "fault of Goldspan's own" not in said.err
+    assert "bug in Goldspan" not in said.err
 
 
 def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_path: Path) -> None:

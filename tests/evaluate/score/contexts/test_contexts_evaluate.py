@@ -179,7 +179,7 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     assert one["b_shared"] != one["b"]
     said = command("evaluate", "compare", "sample-hurried", "sample-methodical", "--lake", lake.root)
     assert "27 and 30  all items, micro" in said.out
-    assert "  on the items that both have" in said.out
+    assert "  on their shared items" in said.out
 
 
 @pytest.mark.parametrize(("protocol", "wanted"), [(DOCS, 0.0), (OFFICIAL, 1.0)])

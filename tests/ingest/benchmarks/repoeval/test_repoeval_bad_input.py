@@ -16,7 +16,7 @@ Reject = tuple[str, str, str]
 def _ingest(source: Path, lake: Path, *arguments: object) -> Said:
     said = command("ingest", "repoeval", "--source", source, "--lake", lake, "--chunkers", "whole-file", *arguments)
     assert "Traceback" not in said.err
-    assert "fault of Goldspan's own" not in said.err
+    assert "bug in Goldspan" not in said.err
     assert len(said.err.splitlines()) < 20
     return said
 
