@@ -167,16 +167,16 @@ SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
 
 FLAGS: Mapping[str, tuple[str, str]] = {
     "content-differs": (
-        "spans whose content is not what their lines hold",
+        "spans whose content differs from the lines they name",
         "the line numbers are trusted, not the content",
     ),
     "ends-past-eof": ("spans that end past their file's end", "cut to the file's end"),
-    "starts-past-eof": ("spans that lie past their file's end", "the file stays gold, none of its lines"),
+    "starts-past-eof": ("spans that start past their file's end", "the file stays gold, without lines"),
     "file-missing": ("gold files that are not in their repository", "left out of every count"),
     "file-not-searched": (
         "gold files that are not searched (unsupported language or over 1 MB)",
         "they stay gold, which no retriever can return",
     ),
-    "duplicate-spans": ("spans that are named again", "counted once"),
+    "duplicate-spans": ("duplicate spans", "counted once"),
 }
 """Flag of an item → what it counts, and how the project's own gold rule treats that."""

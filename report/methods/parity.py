@@ -54,7 +54,7 @@ EXPECTATIONS: Sequence[Expectation] = (
     Expectation(
         name="dense-over-lexical",
         meaning="UniXcoder ranks candidates better than CodeBERT, and CodeBERT better than BM25.",
-        source="the order that is expected of encoders on RepoBench-R",
+        source="the expected order of encoders on RepoBench-R",
         protocols=("repobench-r@official-v1",),
         part="retriever",
         order=("unixcoder", "codebert", "bm25-okapi"),

@@ -57,14 +57,14 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark's cells in the comparison of benchmarks; task, gold and metric are of its first board, if any."""
-    cells = dict.fromkeys(("Asked with", "Searched", "Gold", "Ranked by", "Gold of an item"), DASH)
+    cells = dict.fromkeys(("Query", "Pool", "Gold", "Ranked by", "Gold per item"), DASH)
     for board in boards[:1]:
         gold, task = board.protocol.gold, board.task
         if task:
-            cells |= {"Asked with": task.query, "Searched": task.pool}
+            cells |= {"Query": task.query, "Pool": task.pool}
         cells["Gold"] = gold_rules(benchmark).get(gold, gold)
         cells["Ranked by"] = f"{board.primary.title}, under {board.protocol.short}"
-        cells["Gold of an item"] = _gold_of_an_item(lake, benchmark.name, gold)
+        cells["Gold per item"] = _gold_of_an_item(lake, benchmark.name, gold)
     return cells | {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
         "Repositories": count(benchmark.n_repos),

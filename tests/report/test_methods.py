@@ -91,7 +91,7 @@ def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
     small.write("items", flagged, part="repoeval", fingerprint="flagged", benchmark="repoeval")
     assert [one[1:4] for one in findings(TablesRead(small))] == [
         ("spans that end past their file's end", "2", "3"),
-        ("spans that are named again", "1", "4"),
+        ("duplicate spans", "1", "4"),
         ("not scorable: the repository cannot be had", "1", "–"),
     ]
 

@@ -21,10 +21,10 @@ _PATHS = tuple(f"{of}_{metric}" for of in (*_SETS, "line") for metric in ("auc",
 CONTEXTS = Protocol(
     name="contextbench@docs-v1",
     title="ContextBench",
-    meaning="Does an answer hold what the issue needs, and little else? Files, definitions, bytes and lines of the "
-    "final context are held against the gold context, every step's against it on the way, and the edited lines against "
-    "those of the gold patch. A ranking's final context is its first 8,000 non-whitespace characters, its steps are "
-    "its first 20 results.",
+    meaning="Does an answer hold what the issue needs, and little else? The files, definitions, bytes and lines of the "
+    "final context and of each step are compared with the gold context, and the edited lines with those of the gold "
+    "patch. A ranking's final context is its first 8,000 non-whitespace characters, its steps are its first "
+    "20 results.",
     tasks=("contextbench/issue",),
     gold="context",
     relevance="line-overlap",
@@ -43,7 +43,7 @@ PUBLISHED = Protocol(
     name="contextbench@official-v1",
     title="ContextBench, as published",
     meaning="The numbers of the published evaluator, with all its conventions: an instance without a context is left "
-    "out, an empty prediction is precise, and edits are held against the gold context.",
+    "out, an empty prediction is precise, and edits are compared with the gold context.",
     tasks=("contextbench/issue",),
     gold="context-official",
     relevance="line-overlap",
