@@ -170,7 +170,7 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
     chunker_leads = high < 0 or shares["chunker"][1] > shares["retriever"][2]
     if too_few or retriever_leads == chunker_leads:
         why = "there are too few items" if too_few else "the intervals allow for either"
-        return f"{_UNDECIDED}, as {why}: {explained} {chunker}, {retriever}, {together}{over}."
+        return f"{_UNDECIDED}, as {why}. Shares {explained}: {chunker}, {retriever}, {together}{over}."
     first, second = ("retriever", chunker) if retriever_leads else ("chunker", retriever)
     answer = f"it explains {_percent(shares[first])} {explained}, {second}, {together}"
     return f"The {first} matters more here: {answer}{over}."

@@ -45,12 +45,12 @@ class WaysToCount:
         self.every = [way for board in boards if self.first for way in _ways(board, [run.system for run in runs])]
         self.turned = [way for way in self.every if way.delta < -SAME]
         ahead = sum(way.delta > SAME for way in self.every)
-        shown = f"{self.first} is ahead of {self.second} in {ahead} of {len(self.every)} ways to count"
+        shown = f"{self.first} is ahead of {self.second} in {ahead} of {len(self.every)} ways of scoring"
         self.sentence = f"{shown}, and behind in none." if self.every else ""
         if self.turned:
             worst = min(self.turned, key=lambda way: way.delta)
             reading = f"{worst.protocol}, {worst.column}, {AVERAGES[worst.average].meaning} ({signed(worst.delta)})"
-            self.sentence = f"{shown}, and behind in {len(self.turned)}: most by {reading}."
+            self.sentence = f"{shown}, and behind in {len(self.turned)}, most under {reading}."
 
 
 def _ways(board: Board, systems: Sequence[str]) -> list[WayToCount]:

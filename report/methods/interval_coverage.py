@@ -51,7 +51,7 @@ def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: boo
 
     scores = "of 0 or 1" if is_hit_or_miss else "between 0 and 1"
     return (
-        f"In the simulations nearest to this board (scores {scores}, a mean of {mean}, {repositories} repositories "
-        f"of unequal size) 95 % intervals cover the truth in {shares(ALIKE[:-1])} of cases up to a correlation of "
-        f"{ALIKE[-2]} within repositories, in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
+        f"In the simulations most like this board (scores {scores}, a mean of {mean}, {repositories} repositories "
+        f"of unequal size), 95 % intervals cover the true mean in {shares(ALIKE[:-1])} of cases at correlations of up "
+        f"to {ALIKE[-2]} within repositories, and in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
     )

@@ -173,8 +173,8 @@
       (!wanted || (board.runs[run].system + " " + lines[run].keys.system).toLowerCase().includes(wanted));
     const parts = [
       { title: "", runs: systems.filter(isWanted) },
-      { title: "Baselines: what a number is worth; they are not ranked", runs: state.baselines ? every.filter((run) => board.runs[run].mark) : [] },
-      { title: "Not to be compared with the rows above: limited, partial, failed, or a mean over fewer items",
+      { title: "Baselines: yardsticks, not ranked", runs: state.baselines ? every.filter((run) => board.runs[run].mark) : [] },
+      { title: "Not comparable with the rows above: limited, partial, failed, or a mean over fewer items",
         runs: state.complete ? [] : every.filter((run) => !board.runs[run].mark && !isCompared(run) && isWanted(run)) }
     ];
     const heads = systems.map((run) => ranks[run]);

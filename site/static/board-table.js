@@ -125,10 +125,10 @@
     const sizes = of.map((each) => Math.max(0, ...each.map((one) => (one.cell ? one.cell.n : 0))));
     const shade = (value) => Math.floor((value === null ? 0 : Math.min(Math.max((value - least) / (most - least || 1), 0), 1)) * 8 + 0.5);
     const over = slice.n_items === found.at.n ? "the " + plural(found.at.n, "item") + " of the table above" :
-      plural(slice.n_items, "item") + ", where the table above is over the " + count(found.at.n) + " of " + found.at.value;
+      plural(slice.n_items, "item") + " (the table above: the " + count(found.at.n) + " of " + found.at.value + ")";
     table.caption.firstElementChild.textContent = board.benchmark + ", " + board.short + ": " + column.title + ", " + board.averages[state.average] + ", by " + slice.title + "; " + over +
-      ". The stronger the colour, the higher: from " + fixed(least, digits) + " to " + fixed(most, digits) + ". Hatched: fewer than 5 items" +
-      (slice.n_values > slice.values.length ? ". The " + slice.values.length + " with the most items of " + count(slice.n_values) + "; all are in aggregates.parquet" : "");
+      ". Stronger colour: higher score, from " + fixed(least, digits) + " to " + fixed(most, digits) + ". Hatched: fewer than 5 items" +
+      (slice.n_values > slice.values.length ? ". Shown: the " + slice.values.length + " of " + count(slice.n_values) + " with the most items; all are in aggregates.parquet" : "");
     table.tHead.replaceChildren(h("tr", null, h("th", { scope: "col", class: "name" }, "System"), ...slice.values.map(([value], place) =>
       h("th", { scope: "col" }, h("span", null, ...goldspan.breakable(value)), h("small", null, plural(sizes[place], "item"))))));
     table.tBodies[0].replaceChildren(...lines.map((line) => h("tr", null, h("th", { scope: "row", class: "name" }, named(line.system)),
@@ -160,7 +160,7 @@
       system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "What happened to the lines that were needed"),
         h("ul", { class: "legend" }, ...system.ledger.map(([name, title, part]) => h("li", null, h("span", { class: "swatch " + name }), title + " " + (part >= 0.005 ? fixed(100 * part, 0) : "< 1") + " %"))),
         h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" }))),
-        system.precision === null ? null : h("p", null, "Of the lines that it returned " + fixed(100 * system.precision, 1) + " % are gold.")) : null,
+        system.precision === null ? null : h("p", null, fixed(100 * system.precision, 1) + " % of the lines it returned are gold.")) : null,
       listed(column.title + " by slice", slices), listed("Cost", spent),
       code("The run, and the command that says how to make it again", board.again || ".venv/bin/python -m evaluate repro \"" + system.id + "\""),
       board.citation ? code("BibTeX of the benchmark", board.citation) : null)));

@@ -27,7 +27,7 @@ NUMBERS = "the chunker 22 % (10 to 34), the retriever 61 % (44 to 78), their int
         ((0.39, -0.1, 0.8), False, "The retriever matters more here: it explains 61 % (44 to 78) of the variance "
          "between these 12 systems, the chunker 22 % (10 to 34), their interaction 16 % (5 to 29)."),
         ((0.39, 0.1, 0.7), True, "It is undecided here whether the chunker or the retriever matters more, as there "
-         f"are too few items: of the variance between these 12 systems {NUMBERS}."),
+         f"are too few items. Shares of the variance between these 12 systems: {NUMBERS}."),
         ((None, -1.0, 1.0), False, "These 12 systems differ by no more than chance."),
     ],
 )  # fmt: skip

@@ -25,7 +25,7 @@ def test_a_mean_over_fewer_items_stands_apart_and_is_never_the_best(site: dict[s
     head, *rows = table(site["contextbench-all.html"], MICRO)
     at = {name: place for place, name in enumerate(head)}
     names = [row[0] for row in rows]
-    apart = names.index("Not to be compared with the rows above: limited, partial, failed, or a mean over fewer items")
+    apart = names.index("Not comparable with the rows above: limited, partial, failed, or a mean over fewer items")
     assert names[apart + 1 :] == [f"{AGENT} 1 of 2 items"]
     assert rows[-1][at["line_coverage"]] == f"{AVERAGES[AGENT][0]:.3f}"
     assert rows[-1][at["n/N"]] == "1/2 1 failed"

@@ -124,7 +124,7 @@ def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
         if part.folders["run_id"].partition("--")[2].startswith("whole-file+random--"):
             lake.remove(part)
     page = page_of(lake, tmp_path, "contextbench-all.html")
-    assert "Without steps of their own, and so not here: random over whole-file." in page.text
+    assert "Left out, as they have no steps of their own: random over whole-file." in page.text
     assert [row[0] for row in table(page, "by step")[1:]] == SHOWN[:2]
 
 

@@ -222,7 +222,7 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
     assert {reading.protocol for reading in readings.every} > {board.protocol.short}
     n_behind = sum(reading.delta < -SAME for reading in readings.every)
     assert len(readings.turned) == n_behind
-    assert f" of {len(readings.every)} ways to count" in readings.sentence
+    assert f" of {len(readings.every)} ways of scoring" in readings.sentence
 
 
 def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:

@@ -52,8 +52,8 @@ def test_bands_stand_in_the_order_of_their_numbers(page: Element) -> None:
 
 def test_a_table_says_over_which_items_it_is(page: Element) -> None:
     captions = [each.all("caption")[0].text for each in heats(page)]
-    assert "by level; 8 items, where the table above is over the 5 of function-2k." in captions[1]
-    assert "by number of candidates; 12 items, where the table above" in captions[2]
+    assert "by level; 8 items (the table above: the 5 of function-2k)." in captions[1]
+    assert "by number of candidates; 12 items (the table above: " in captions[2]
 
 
 def test_a_table_over_the_items_of_the_one_above_says_so(small: Lake, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_board_quotes_the_cell_nearest_to_it(numbers: list[float], n_repos: in
     said = coverage_note(numbers, n_repos, is_hit_or_miss=True)
     assert f"(scores of 0 or 1, a mean of {mean}, {cell} repositories of unequal size)" in said
     cells = [simulated_coverage()["hit or miss", cell, alike][MEANS.index(float(mean))] for alike in ALIKE]
-    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases up to a correlation of 0.2" in said
+    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases at correlations of up to 0.2" in said
     assert f"in {cells[3]} % at 0.4" in said
 
 

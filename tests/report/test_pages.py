@@ -75,8 +75,8 @@ def test_rows_come_best_first_and_what_cannot_be_compared_last(pages: dict[str, 
     ordered = [name.replace(HOSTILE, HOSTILE_SHOWN) for name in sorted(SYSTEMS, key=lambda name: -SYSTEMS[name][0])]
     baselines = [name for name in ordered if name.rpartition("+")[2] in {"own-file", "random"}]
     systems = [name for name in ordered if name not in baselines]
-    head = "Baselines: what a number is worth; they are not ranked"
-    apart = "Not to be compared with the rows above: limited, partial, failed, or a mean over fewer items"
+    head = "Baselines: yardsticks, not ranked"
+    apart = "Not comparable with the rows above: limited, partial, failed, or a mean over fewer items"
     limited, failed = called(LIMITED), called(FAILED)
     systems, baselines = [*map(called, systems)], [*map(called, baselines)]
     assert names == [*systems, head, *baselines, apart, f"{limited} limited to 2", f"{failed} failed"]
@@ -98,7 +98,7 @@ def test_a_row_says_which_run_it_is_of_and_what_it_cost(pages: dict[str, Element
     row = board(pages)["bm25-okapi window-20-10"]
     assert row["Run"] == run_id("window-20-10+bm25-okapi")
     assert (row["n/N"], row["Chunks"]) == ("5/5", "2,800")
-    costs = board(pages, "RepoEval (sample), chunking-v1: what the systems cost.")
+    costs = board(pages, "RepoEval (sample), chunking-v1: cost of each system.")
     assert list(costs["bm25-okapi window-20-10"].values())[1:] == [
         "0.732", "1,200 frontier", "2,345", "0.12", "5.6", "4.2 frontier", "4.2"
     ]  # fmt: skip
@@ -126,8 +126,8 @@ def test_chunks_are_those_of_the_files_this_benchmark_searches(pages: dict[str, 
     for chunker, n in CHUNKS.items():
         assert rows[f"bm25-okapi {chunker}"]["Chunks"] == f"{n * N_CONTENTS:,}"
     text = pages["repoeval.html"].text
-    assert "Of the whole lake 3 files were cut the plain way (syntax errors)." in text
-    assert text.count("Its chunks hold 99.96 % of the text of the files that it cut, white space aside.") == 1
+    assert "In this lake, 3 files were cut the plain way (syntax errors)." in text
+    assert text.count("Its chunks contain 99.96 % of the text of the files that it cut, not counting white space.") == 1
 
 
 def test_what_cannot_be_scored_is_in_no_count_but_that_of_all_items(pages: dict[str, Element]) -> None:
