@@ -53,7 +53,7 @@ class Download:
     @property
     def meaning(self) -> str:
         """The meaning of a row, with the note."""
-        own = f"One row per {self.declares}, with what the pages say of it." if self.declares else ""
+        own = f"One row per {self.declares}, with its description on the pages." if self.declares else ""
         meaning = " ".join(f"{own or table(self.table).meaning} {self.note}".split())
         # Some files have another name than their table.
         for other in DOWNLOADS:
@@ -67,8 +67,8 @@ class Download:
         return f"{first.rstrip('.')}."
 
 
-_LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."
-_SUMMED = "A run's parts are summed up here, its queries as their median and 95th percentile."
+_LINES = "Lines are counted from 0 and a range ends before line_end: an editor's lines 10 to 20 are 9 and 20 here."
+_SUMMED = "The parts of a run are added up; query times are their median and 95th percentile."
 _NO_TEXT = "Queries and answers as text are not published here."
 _TEXTS = ("patch", "target_text")
 
@@ -182,14 +182,14 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
         if not len(n_rows) or n_rows[-1] <= most:
             return frame, ""
         depth = max(1, int((n_rows <= most).sum()))
-        note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
+        note = f"Only the first {depth:,} results of each list, without scores: all are too many to publish."
         # Scores hardly compress: they are nine tenths of the file.
         return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
     if download.table == "scores":
         primaries = lake.scan("protocols").select(*primary_measure(), protocol="name")
-        note = f"Those by the protocols' primary metrics stand here: all {n:,} are too many to publish."
+        note = f"Only those by the protocols' primary metrics: all {n:,} are too many to publish."
         return frame.join(primaries, on=["protocol", *MEASURE], how="semi", maintain_order="left"), note
-    return frame.head(0), f"None stands here: all {n:,} are too many to publish."
+    return frame.head(0), f"Left out: {n:,} are too many to publish."
 
 
 def primary_measure() -> list[pl.Expr]:

@@ -229,17 +229,17 @@ def profile(board: Board, row: BoardRow) -> str:
         ratio = n_lines / usual_lines
         word = "Broad" if ratio >= BREADTH else "Narrow" if ratio <= 1 / BREADTH else "Balanced"
         numbers = (
-            f"{two_digits(n_lines)} lines returned for each line of gold, {two_digits(usual_lines)} the median system"
+            f"{two_digits(n_lines)} lines returned for each line of gold (median system: {two_digits(usual_lines)})"
         )
         parts.append(f"{word} search: {numbers}")
     if again is not None and usual_again is not None:
         is_more, is_less = again >= usual_again + REDUNDANT, again <= usual_again - REDUNDANT
         word = "inefficient" if is_more else "efficient" if is_less else "usual"
-        parts.append(f"{word} reading: {share(again)} of the lines seen again, {share(usual_again)} the median")
+        parts.append(f"{word} reading: {share(again)} of the lines seen again (median: {share(usual_again)})")
     if auc is not None and usual_auc:
         late, early = auc <= LATE * usual_auc, auc >= usual_auc / LATE
         word = "late" if late else "early" if early else "neither early nor late"
-        parts.append(f"{word}: AUC-coverage of lines {auc:.2f}, {usual_auc:.2f} the median")
+        parts.append(f"{word}: AUC-coverage of lines {auc:.2f} (median: {usual_auc:.2f})")
     return f"{'; '.join(parts)}." if parts else ""
 
 

@@ -37,7 +37,7 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
         "is_falling": not board.primary.lower_is_better,
     }
     a_row = f"{board.primary.title} of {board.benchmark.title}: a row per item, a column per system."
-    differ = "The items on which two systems differ, the largest difference first: name any two."
+    differ = "Items on which two systems of your choice differ, the largest difference first."
     texts = {
         "per-item": ("Scores by item and system", a_row),
         "flips": ("Flips between two systems", differ),

@@ -103,9 +103,9 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     others = [with_lines(row, *usual) for row in (second, third)]
     board = with_rows(board, broad, *others)
     assert profile(board, broad) == (
-        "Broad search: 3.0 lines returned for each line of gold, 2.0 the median system; "
-        "inefficient reading: 30 % of the lines seen again, 20 % the median; "
-        "late: AUC-coverage of lines 0.30, 0.40 the median."
+        "Broad search: 3.0 lines returned for each line of gold (median system: 2.0); "
+        "inefficient reading: 30 % of the lines seen again (median: 20 %); "
+        "late: AUC-coverage of lines 0.30 (median: 0.40)."
     )
     assert profile(board, others[0]).startswith("Balanced search: 2.0 lines")
     narrow = with_lines(first, 0.5, 0.25 * BREADTH, 0.2 - REDUNDANT, 0.4 / LATE)
