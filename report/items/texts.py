@@ -69,7 +69,7 @@ def chosen(
     if is_local:
         return shown, f"it is not among the items asked for ({which.value})."
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
-    return shown, f"no licence of its repository is known that permits it{of_some}."
+    return shown, f"no known licence of its repository permits it{of_some}."
 
 
 def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is_local: bool = False) -> pl.DataFrame:

@@ -47,7 +47,7 @@ def _answer(tested: Sequence[_Pair]) -> str:
         return f"Too few items to compare any of {n_pairs} of systems."
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
     apart = counts[BETTER] + counts[WORSE]
-    return f"Of {n_pairs} of systems that are tested together {apart:,} differ significantly{equal}."
+    return f"{apart:,} of {n_pairs} of systems tested together differ significantly{equal}."
 
 
 def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow, list[_Pair], str]]:

@@ -102,13 +102,13 @@
       .map((words) => [words, goldspan.outcomes.within(board, a, b, slice, words[0])]).filter(([, rows]) => rows.length > 1);
     const each = parts.length > 1 && width > 900 ? (width - 40) / 2 : Math.min(width, 760);
     parts.forEach(([[, title, many], rows]) => {
-      const caption = names.b + " less " + names.a + " by " + title;
+      const caption = names.b + " minus " + names.a + " by " + title;
       const of = (row, shape) => [visible(row.label), row.n, shape(row.delta), shape(row.low), shape(row.high)];
       const above = rows.filter((row) => row.delta > 0).length;
       const said = caption + ": above in " + above + " of " + rows.length + " " + many + ", from " + signed(Math.min(...rows.map((row) => row.delta)), 2) + " to " + signed(Math.max(...rows.map((row) => row.delta)), 2) + ".";
       const shown = () => rows.map((row) => of(row, (value) => signed(value, 3)));
       const made = figure(forest(each, rows, whole, names.kind, said), "by-" + title, caption, [title, "n", "difference", "low", "high"], shown, () => rows.map((row) => of(row, (value) => value)));
-      made.insertBefore(element("figcaption", "By " + title + (rows.length > MOST_ROWS ? ": the " + MOST_ROWS + " with the most items of " + rows.length : "") + "; in brackets the items." + (whole ? " The last row is the difference over all, its interval over repositories." : "")), made.firstChild);
+      made.insertBefore(element("figcaption", "By " + title + (rows.length > MOST_ROWS ? ": the " + MOST_ROWS + " with the most items of " + rows.length : "") + "; numbers of items in brackets." + (whole ? " Last row: all items, with an interval over repositories." : "")), made.firstChild);
       host.appendChild(made);
     });
   }
@@ -180,7 +180,7 @@
     host.textContent = "";
     const present = board.classes.map((_, place) => place).filter((place) => shares.some((row) => row && row[place] > 0));
     if (!present.length) {
-      host.appendChild(element("p", "No ledger is kept under this protocol.", { class: "note" }));
+      host.appendChild(element("p", "This protocol does not record what happened to the gold.", { class: "note" }));
       return;
     }
     const legend = host.appendChild(element("ul", null, { class: "legend" }));

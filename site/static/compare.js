@@ -150,7 +150,7 @@
   function sentence(row, system, reference) {
     const text = board.sentences[row.verdict];
     if (!text) {
-      return system + " against " + reference + ": " + signed(row.delta, board.digits) + ", nothing tested.";
+      return system + " against " + reference + ": " + signed(row.delta, board.digits) + ", not tested.";
     }
     const between = (low, high) => (low === null || low === undefined ? "" : " (95 % CI " + number(low, board.digits) + " to " + number(high, board.digits) + ")");
     const up = row.low === null || row.delta >= 0;
@@ -210,10 +210,10 @@
     const width = Math.max(260, byId("compared").clientWidth);
     const which = Math.max(1, state.systems.indexOf(state.pair || state.systems[1]));
     const names = { a: run(state.systems[0]).name, b: run(state.systems[which]).name, kind: run(state.systems[which]).drawn };
-    byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
+    byId("where-note").textContent = names.b + " minus " + names.a + ". Exploratory: the 95 % intervals are over items within a repository, and unadjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names, over(slice, state.systems[which]));
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
-    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". Empty is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
+    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean score of all systems" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " per column" : "") + ". Empty: 0; full: " + number(found.most, 2) + "; thin line: no value.";
     goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => slice.precision[board.place(key)]), state.systems.map((key) => run(key).name));
     const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
     goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {

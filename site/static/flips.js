@@ -108,7 +108,7 @@
     });
     table.replaceChild(body, table.tBodies[0]);
     shown.at = -1;
-    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold” is what became of it in that system; where lines are counted, behind it: gold lines found, among all that it returned";
+    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold”: what happened to it in that system, followed, if lines are counted, by the gold lines found and all lines returned";
     byId("flips-page").textContent = "page " + count(page) + " of " + count(pages());
     byId("flips").querySelectorAll("[data-step]").forEach((button) => { button.disabled = page + Number(button.dataset.step) < 1 || page + Number(button.dataset.step) > pages(); });
     shown.filters = Object.assign({}, filters, { page: page });

@@ -61,16 +61,16 @@
     });
     const isLines = about.kind === "lines", what = isLines ? goldspan.item.plural(others.length, "file") : goldspan.item.plural(others.length, "candidate");
     const who = isLines ? "; " + shown.map((run, place) => (place + 1) + " returned by " + about.runs[run].title).join(", ") : "";
-    const licence = about.local ? "This site was built for one machine and shows text under any licence: build what you publish with URL=." : "Text of " + item.repo + ", licence " + found.licence + ".";
+    const licence = about.local ? "This site is for use on one machine and shows text under any licence. Build a site to publish with URL=." : "Text of " + item.repo + ", licence " + found.licence + ".";
     return [element("h2", {}, isLines ? "Gold and answers as text" : "Candidates as text"), ...golden,
-      others.length ? element("details", {}, element("summary", {}, (isLines ? "Returned lines of files without gold: " : "Candidates that a system ranks first and that are not gold: ") + what), ...others) : "",
+      others.length ? element("details", {}, element("summary", {}, (isLines ? "Returned lines of files without gold: " : "Candidates that a system ranks first but are not gold: ") + what), ...others) : "",
       element("p", {class: "note"}, "G gold" + who + ". " + licence)].filter(Boolean);
   }
 
   // The text of the query.
   function question(about, found) {
     return found.question ? [element("h2", {}, "The question"), element("pre", {class: "question", tabindex: "0", role: "region", "aria-label": "The question"}, found.question)]
-      : [element("p", {class: "note"}, "The question is not published here: no licence that permits it is known.")];
+      : [element("p", {class: "note"}, "The question is not published here: no known licence permits it.")];
   }
 
   function quoted(name) {
@@ -81,7 +81,7 @@
     const made = element("p", {class: "note"}, "Text is not published here: " + about.without + " To see it: "), paths = item.files.filter((path, file) => (item.goldByFile || [])[file] && item.goldByFile[file].length);
     if (item.commit && paths.length) {
       const command = element("code", {}, "git show " + quoted(item.commit + ":" + paths[0]));
-      made.append("in a clone of " + goldspan.visible(item.repo) + ", ", command, paths.length > 1 ? ", and so of the other files." : ".");
+      made.append("in a clone of " + goldspan.visible(item.repo) + ", ", command, paths.length > 1 ? ", and likewise for the other files." : ".");
     } else {
       made.append(paths.length ? "the lines above, in the files that the benchmark gives of " : "candidate " + item.gold.join(", ") + " of this item's row in the benchmark's own files, of ", goldspan.visible(item.repo) + "; ");
       made.append(element("a", {href: "../data.html#sources"}, "where they are from"), ".");

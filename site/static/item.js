@@ -67,10 +67,10 @@
   const TEMPLATES = {
     found: (name, amounts, n, cut) => ["Found:", `${name} returned all ${plural(n, "gold line")} in its ${cut}.`],
     past_budget: (name, amounts, n, cut) => ["Found, but too late:", `${name} returned ${number(amounts.found + amounts.past_budget)} of ${plural(n, "gold line")}, ${number(amounts.found)} of them in its ${cut}.`],
-    seen: (name, amounts, n, cut, by) => ["Lost on keeping, not on finding:", `${name} had seen ${amounts.found + amounts.seen === n ? "all " + plural(n, "gold line") : number(amounts.found + amounts.seen) + " of " + plural(n, "gold line")}${by ? " by step " + by : ""} and kept ${number(amounts.found)}.`],
-    other_lines: (name, amounts, n) => ["Right file, other lines:", `${name} returned ${number(amounts.found)} of ${plural(n, "gold line")}; ${number(amounts.other_lines)} more lie in files of which it returned other lines.`],
-    not_returned: (name, amounts, n) => ["Never reached:", `${number(amounts.not_returned)} of ${plural(n, "gold line")} lie in files of which ${name} returned nothing; it found ${number(amounts.found)}.`],
-    unreachable: (name, amounts, n) => ["Out of reach:", `${number(amounts.unreachable)} of ${plural(n, "gold line")} lie in nothing that ${name} could search; it found ${number(amounts.found)}.`],
+    seen: (name, amounts, n, cut, by) => ["Found, but not kept:", `${name} had seen ${amounts.found + amounts.seen === n ? "all " + plural(n, "gold line") : number(amounts.found + amounts.seen) + " of " + plural(n, "gold line")}${by ? " by step " + by : ""} and kept ${number(amounts.found)}.`],
+    other_lines: (name, amounts, n) => ["Right file, other lines:", `${name} returned ${number(amounts.found)} of ${plural(n, "gold line")}; ${number(amounts.other_lines)} more are in files of which it returned other lines.`],
+    not_returned: (name, amounts, n) => ["Never reached:", `${number(amounts.not_returned)} of ${plural(n, "gold line")} are in files that ${name} never returned; it found ${number(amounts.found)}.`],
+    unreachable: (name, amounts, n) => ["Out of reach:", `${number(amounts.unreachable)} of ${plural(n, "gold line")} are not in the index of ${name}; it found ${number(amounts.found)}.`],
     no_answer: (name, amounts, n) => ["No answer:", `${name} returned nothing for this item; ${n === 1 ? "its gold line is" : "all " + plural(n, "gold line") + " are"} lost.`]
   };
 
@@ -197,10 +197,10 @@
     const sentence = element("p", {class: "verdict"});
     if (first >= 0) {
       const [rank, right, top] = held[first], title = about.runs[shown[first]].title, best = held.filter(one => one && one[0] === 1).length;
-      const text = rank === 1 ? `${title} ranks the gold candidate first of ${n}.` : rank ? `${title} ranks the gold candidate ${ordinal(rank)} of ${n}; candidate ${top} stands first.` : right === 1 ? `${title} ranks first what is like the gold candidate.` : `${title} does not return the gold candidate.`;
+      const text = rank === 1 ? `${title} ranks the gold candidate first of ${n}.` : rank ? `${title} ranks the gold candidate ${ordinal(rank)} of ${n}; candidate ${top} is first.` : right === 1 ? `${title} ranks something similar to the gold candidate first.` : `${title} does not return the gold candidate.`;
       sentence.append(element("strong", {}, rank === 1 || (!rank && right === 1) ? "Found:" : rank ? "Lost to another candidate:" : "Not returned:"), " " + goldspan.visible(text) + (shown.length > 1 ? ` Of the ${shown.length} systems shown, ${best || "none"} ${best === 1 ? "ranks" : "rank"} it first.` : ""));
     }
-    return [sentence, table("The rank of each candidate; of every list the first few are kept, and the rank of gold", ["Candidate"].concat(shown.map(run => about.runs[run].title)), lines)];
+    return [sentence, table("Rank of each candidate: stored are the first few of every list, and the rank of gold", ["Candidate"].concat(shown.map(run => about.runs[run].title)), lines)];
   }
 
   function facts(about, item) {

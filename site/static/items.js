@@ -140,7 +140,7 @@
     }
     const place = element("div", {id: "text"});
     parts.splice(2, 0, asked);
-    parts.push(place, systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn from the stored gold and answers, from which the numbers here follow." : ": ranks as they are stored.")));
+    parts.push(place, systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn and computed from the stored gold and answers." : ": ranks as they are stored.")));
     text(item, asked, place);
     const focused = document.activeElement && document.activeElement.id;
     open(parts, item.item_id);

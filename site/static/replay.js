@@ -43,7 +43,7 @@
         all.append(element("li", {}, button));
       });
       return element("section", {class: "steps"}, element("h2", {id: "steps-name"}, about.runs[run].title + ", step by step"), all,
-        element("p", {class: "note"}, "Gold lines seen up to each step, in whichever order; what was seen need not be kept."));
+        element("p", {class: "note"}, "Gold lines seen up to each step, in any order; lines that were seen may not have been kept."));
     }
 
     function slider(runs, go, choose) {

@@ -43,14 +43,14 @@ def test_what_changed_is_told_the_most_first_and_the_same_in_every_build(
         [BM25, "0.625", "0.700", "not known"],
         [JACCARD, "0.5871", "0.5871001", "not known"],
     ]
-    rows = {file: (before, now) for file, before, now in table(page, "Files that are new")[1:]}
+    rows = {file: (before, now) for file, before, now in table(page, "Files added")[1:]}
     assert rows["data/scores.parquet"] == ("325", "300")
     assert "data/benchmarks.parquet" not in rows
     stored = json.loads(files[Path("changes.json")])
     assert [board["why"] for board in stored["boards"]] == ["", ""]
     assert stored["boards"][0]["systems"][2]["size"] == pytest.approx(0.0746)
     command("report", "--lake", lake.root, "--site", tmp_path / "a", "--since", tmp_path / "b/manifest.json").done()
-    assert "No system is new or gone, and no number is another." in (tmp_path / "a/index.html").read_text()
+    assert "No system was added or removed, and no number changed." in (tmp_path / "a/index.html").read_text()
 
 
 def test_other_data_and_other_rules_are_named(small: Lake, built: Path, tmp_path: Path) -> None:
