@@ -32,7 +32,7 @@ def write_context(lake: Lake) -> Lake:
     items = [
         {"item_id": f"issue/{number}", "subset": "full", "language": "go", "repo": "acme/one", "pool_id": "pool",
          "scorable": number < 2,
-         "why_not": None if number < 2 else "its repository is not at hand"}
+         "why_not": None if number < 2 else "its repository is not available"}
         for number in range(3)
     ]  # fmt: skip
     write(lake, "items", items, benchmark=BENCHMARK)

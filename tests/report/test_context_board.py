@@ -70,7 +70,7 @@ def test_a_page_of_one_granularity_has_no_such_switch(tmp_path: Path) -> None:
 def test_the_page_says_how_many_items_are_scorable_and_why_the_others_are_not(main_page: Element) -> None:
     text = " ".join(main_page.text.split())
     assert "2 of 3 items scorable" in text
-    assert "1 item: its repository is not at hand" in text
+    assert "1 item: its repository is not available" in text
 
 
 def test_coverage_by_step_is_a_picture_and_a_table_of_every_system(page: Element) -> None:

@@ -20,7 +20,7 @@ from lake.rejects import Rejects
 from lake.tables import FLAGS, UNSEARCHED
 from lake.text import counted, listed
 
-_NOT_AT_HAND = "its repository is not at hand"
+_NOT_AVAILABLE = "its repository is not available"
 
 Find = Callable[[Instance], Repository | None]
 """The repository of an instance, at its commit; None if there is none."""
@@ -45,14 +45,14 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
     return find
 
 
-def not_at_hand(repo: str, commit: str, reason: str = "") -> str:
+def not_available(repo: str, commit: str, reason: str = "") -> str:
     """The reason stored in `why_not` for an item whose repository is not available."""
-    return f"{_NOT_AT_HAND}: {repo} at {commit[:12]}{f': {reason}' if reason else ''}"
+    return f"{_NOT_AVAILABLE}: {repo} at {commit[:12]}{f': {reason}' if reason else ''}"
 
 
 def wants_repository() -> pl.Expr:
     """An expression over `items`: whether an item cannot be scored because its repository is not available."""
-    return pl.col("why_not").str.starts_with(_NOT_AT_HAND).fill_null(value=False)
+    return pl.col("why_not").str.starts_with(_NOT_AVAILABLE).fill_null(value=False)
 
 
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
@@ -71,7 +71,7 @@ def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
             repositories.files(repo, commit)
         except RepositoryError as error:
             reason = error.what
-        if not reason or not_at_hand(repo, commit, reason) != before:
+        if not reason or not_available(repo, commit, reason) != before:
             return True
     return False
 
@@ -131,10 +131,10 @@ def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects)
                 if repository := find(pool[0]):
                     files = {file.path: file.data for file in repository.files(rejects, wanted)}
                 else:
-                    why_not = not_at_hand(repo, commit)
+                    why_not = not_available(repo, commit)
             except RepositoryError as error:
                 rejects.add(f"repository {repo}", f"commit {commit}", error.what)
-                repository, why_not = None, not_at_hand(repo, commit, error.what)
+                repository, why_not = None, not_available(repo, commit, error.what)
         for instance in pool:
             # The gold of a patch are the definitions around the lines that it replaces.
             patched = gold_of_patch(instance.gold_patch, files)
@@ -164,7 +164,7 @@ class Tally:
             self.counts.update(scorable=instance.why_not is None, spans=n_spans)
             if audited:
                 self.counts.update(audited.counts, audited=n_spans)
-            if (instance.why_not or "").startswith(_NOT_AT_HAND):
+            if (instance.why_not or "").startswith(_NOT_AVAILABLE):
                 self.absent.append(instance.item_id)
 
     def notes(self) -> Iterator[str]:

@@ -201,7 +201,7 @@ def test_what_could_not_be_had_is_asked_for_and_named_again(home: Path) -> None:
 def test_what_can_be_had_at_last_is_read(home: Path) -> None:
     (home / "remotes" / "acme" / "rockets").rename(home / "away")
     assert "0 of 3 items ready, 3 missing" in _ingest(home).err
-    assert str(items(home / "lake")["acme__rockets-1"]["why_not"]).startswith("its repository is not at hand")
+    assert str(items(home / "lake")["acme__rockets-1"]["why_not"]).startswith("its repository is not available")
     (home / "away").rename(home / "remotes" / "acme" / "rockets")
     assert "2 of 3 items ready, 1 missing" in _ingest(home).err
     assert items(home / "lake")["acme__rockets-1"]["why_not"] is None

@@ -120,7 +120,7 @@ def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_o
 
 def test_an_item_whose_repository_is_not_at_hand_is_named_and_the_others_go_on(tmp_path: Path) -> None:
     done = ingested(tmp_path / "lake", build(tmp_path / "source", THREE))
-    reason = f"its repository is not at hand: acme/boats at {OTHER_COMMIT[:12]}"
+    reason = f"its repository is not available: acme/boats at {OTHER_COMMIT[:12]}"
     assert why_not(tmp_path / "lake") == {"acme__boats-3": reason, "acme__rockets-1": None, "acme__rockets-2": None}
     assert items(tmp_path / "lake")["acme__boats-3"]["gold_flags"] is None
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1", "acme__rockets-2"}
@@ -241,7 +241,7 @@ def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, la
     found = items(lake)
     assert {name for name, one in found.items() if one["scorable"]} == at_hand
     assert (len(found), len(at_hand)) == (50, 21)
-    assert all("is not at hand" in str(found[name]["why_not"]) for name in set(found) - at_hand)
+    assert all("is not available" in str(found[name]["why_not"]) for name in set(found) - at_hand)
     assert "ContextBench full: 21 of 50 can be scored" in (lake.parent / "said").read_text()
     assert not [source for source, *_ in rejected(lake) if source.endswith((".parquet", ".csv"))]
 

@@ -158,7 +158,7 @@ def test_every_parquet_file_is_read_and_repositories_are_fetched(
     assert (done.expected, done.scored) == (3, 2)
     found = why_not(tmp_path / "lake")
     assert [found[f"acme__rockets-{n}"] for n in (1, 2)] == [None, None]
-    assert "its repository is not at hand: acme/boats" in str(found["acme__boats-3"])
+    assert "its repository is not available: acme/boats" in str(found["acme__boats-3"])
     assert set(Lake(tmp_path / "lake").read("files")["path"]) == set(FILES)
 
     read_hub(tmp_path, "verified")
