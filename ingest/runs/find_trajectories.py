@@ -53,7 +53,7 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     candidates = [importer for importer in importers().values() if importer.recognise(head, path)]
     if len(candidates) > 1:
         names = " or ".join(importer.name for importer in candidates)
-        raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
+        raise input_file.wrong(what="the file could be of several formats", hint=f"Choose one: --format {names}")
     if not candidates:
         first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
         hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
@@ -95,7 +95,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     if format_name != AUTO:
         known = [lookup(format_name, "format", importers_by_name())]
         if known[0].kind != "trajectory":
-            message = f"--format {format_name} is of a {known[0].kind}; a folder or ZIP holds trajectories"
+            message = f"--format {format_name} reads a {known[0].kind}, but a folder or ZIP must hold trajectories"
             raise GoldspanError(message, where=str(path), hint="Give the file itself.", code=Exit.USAGE)
     by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), list[tuple[TrajectoryFile, str]]()
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
@@ -111,7 +111,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
             damaged.append((file, error.reason))
             continue
         if head.startswith(InputFile.ZIP):
-            unread.append((file.path, "an archive inside is not opened; unpack it beside the others"))
+            unread.append((file.path, "an archive inside is not opened; unpack it into the same folder"))
             continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         for name in formats:
@@ -122,14 +122,14 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     if not by_format:
         unread += ((file.path, reason) for file, reason in damaged)
         n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
-        what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
+        what = f"it holds no trajectories: {n if skipped or unread else 'no files'}"
         hint = "`python -m ingest list formats` shows how each begins."
         examples = [*(ascii(f"entry {path}: {reason}")[1:-1] for path, reason in unread), *map(ascii, skipped)]
         code = Exit.MISSING if is_folder else Exit.INVALID
         raise GoldspanError(what, where=str(path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
         counts = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
-        hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
+        hint = f"Choose one: --format {' or '.join(sorted(by_format))}"
         raise input_file.wrong(what=f"it holds trajectories of several formats: {counts}", hint=hint)
     ((name, files),) = by_format.items()
     importer = importers()[name]

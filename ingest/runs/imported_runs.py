@@ -20,18 +20,18 @@ from lake.text import counted
 UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
 Tables = Mapping[str, pl.DataFrame]  # table → rows
 _SENTENCES = (
-    ("n_failed", "item", "failed: {}, each with the reason in the table run_items"),
-    ("n_no_context", "", "no-context: {} of them give no final context"),
+    ("n_failed", "item", "failed: {}; reasons: table run_items"),
+    ("n_no_context", "", "no-context: {} without a final context"),
     ("n_no_patch", "", "without a patch: {}"),
-    ("n_faulty_patches", "", "patches with faults: {}, each in the table rejects"),
-    ("n_skipped", "", "passed over, as no trajectories: {} of the files"),
-    ("n_unresolved", "", "unresolved, meaning no file of the pool: {} of {all}"),
-    ("n_clamped", "range", "clamped: {} that ended one line past their file"),
-    ("n_renumbered", "list", "numbered anew in their order: {} whose ranks were not 1, 2, 3, …"),
+    ("n_faulty_patches", "", "patches with faults: {}; reasons: table rejects"),
+    ("n_skipped", "", "files skipped: {} that are not trajectories"),
+    ("n_unresolved", "", "unresolved (no such file in the pool): {} of {all}"),
+    ("n_clamped", "range", "clamped: {} that ended one line past the end of the file"),
+    ("n_renumbered", "list", "renumbered: {} whose ranks were not 1, 2, 3, …"),
     ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
-    ("n_ambiguous", "name", "the first taken: {} that its file defines several times"),
-    ("n_no_chunk", "document", "no chunk of the chunker that was named: {}"),
-    ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
+    ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
+    ("n_no_chunk", "document", "not a chunk of the named chunker: {}"),
+    ("n_other_prompt", "completion", "prompt starts at another line than the item's: {}"),
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
@@ -96,13 +96,13 @@ class Imported:
             sentences.append(f"not understood: {share} ({percent}), most often {most}")
         if 2 * n["n_showing"] < n["n_reading"]:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
-            hint = "`python -m ingest show FILE` says which"
-            sentences.append(f"warning: only {share} that read files showed something that is understood; {hint}")
+            hint = "`python -m ingest show FILE` lists them"
+            sentences.append(f"warning: output understood of only {share} that read files; {hint}")
         if n["n_unresolved"] == n["n_hits"] > 0 and not n["n_calls"]:
-            sentences.append(f"warning: nothing in it is a file of its item's pool. {DOCUMENTS_HELP}")
+            sentences.append(f"warning: no document in it is a file of its item's pool. {DOCUMENTS_HELP}")
         odd = (("n_beyond", "run past the end of their file"), ("n_reversed", "are reversed or start before line 1"))
         if ranges := ", ".join(f"{n[name]:,} {what}" for name, what in odd if n[name]):
-            sentences.append(f"ranges kept as they were given: {ranges}")
+            sentences.append(f"ranges kept as given: {ranges}")
         paths = counted(n["n_hits"], "path") + (f", such as {self.unresolved[:80]!a}" if self.unresolved else "")
         for name, unit, sentence in _SENTENCES:
             if n[name]:
@@ -113,18 +113,18 @@ class Imported:
         """The `sentences`, with the items not asked, the tools and files not read, and the items skipped."""
         n_not_asked, sentences = self.counts["n_not_asked"], self.sentences()
         if n_not_asked:
-            share = f"asked {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}, those it answers"
-            sentences.insert(0, f"{share}: a partial run, scored over these and not ranked")
+            share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
+            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
         if self.unread:
             sentences.append(f"not read: {self.unread.summary()}")
         if self.n_unknown:
             n_unknown = counted(self.n_unknown, "item")
-            sentences.append(f"skipped: {n_unknown} not asked here; the table rejects names what was skipped")
+            sentences.append(f"skipped: {n_unknown} not asked here, listed in the table rejects")
         return sentences
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The result as the outcome that the command prints at its end."""
-        counts, warnings = self.counts, [f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary()]
+        counts, warnings = self.counts, [f"run {self.run_id}, from {self.read_as}", *self.notes, *self.summary()]
         if n_not_asked := counts["n_not_asked"]:
             others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
             warnings.append(f"if the system was asked all of them: {others}")

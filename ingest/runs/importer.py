@@ -107,7 +107,7 @@ class TrajectoryFile:
         """The unpacked content; a `DamagedFileError` if it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
         data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
         if len(data) > MAX_DOCUMENT_BYTES:
-            reason = f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most"
+            reason = f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes"
             raise DamagedFileError(reason, _item_named(data))
         return data
 
@@ -160,7 +160,7 @@ class TrajectoryFile:
                 lines = Lines(stream)
                 for number, line in lines:
                     if line is None:
-                        longest = f"line {number} has more than {MAX_LINE_BYTES:,} bytes, which are read at most"
+                        longest = f"line {number} has more than the limit of {MAX_LINE_BYTES:,} bytes"
                         yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
                     elif line.strip():
                         try:

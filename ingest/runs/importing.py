@@ -30,10 +30,10 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
     files = trajectory_files(input_file, request.format, rejects)
     importer = files.importer
     if chunker and importer.kind == "trajectory":
-        message = f"--chunker {request.chunker!r}: what an agent saw was cut by no chunker"
+        message = f"--chunker {request.chunker!r}: trajectories have no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
     if (request.prices or request.resolved) and importer.kind != "trajectory":
-        message = f"--prices and --resolved are of agents; the file holds a {importer.kind}"
+        message = f"--prices and --resolved apply to trajectories; the file has a {importer.kind}"
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
     task, parts = asked_items(lake, request, importer.kind)
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
@@ -99,7 +99,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
         stored.conclude(_row(job), written, job.rejects)
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
         replaced = delete_imported_runs(job.lake, request.benchmark, *same)
-        result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
+        result.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
     return result
 
 
@@ -123,7 +123,7 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     if job.request.skip_unknown and unknown.height < n_rows:
         for item_id, n, position in ids.iter_rows():
             answers = counted(n, "trajectory" if job.result.kind == "trajectory" else "row")
-            reason = f"{task} asks no item of that name here: {answers} left out"
+            reason = f"not an item of {task} here: {answers} skipped"
             job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
         return
     # Imported only when needed: importing it is slow, and few files name unknown items.
@@ -133,16 +133,16 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     near = process.extractOne(str(ids["item_id"][0]), items["item_id"], scorer=fuzz.ratio, score_cutoff=60)
     subsets = listed(items["subset"].unique().sort().to_list())
     hint = f"Did you mean {near[0]!r}? " if near else ""
-    hint += f"{task} asks {counted(items.height, 'item')} here, of {subsets}."
+    hint += f"{task} has {counted(items.height, 'item')} here, of {subsets}."
     what = f"{counted(ids.height, 'item')} of the file {'is' if ids.height == 1 else 'are'} not asked by {task}"
     first = ids.head(3).select("position", "item_id").iter_rows()
-    examples = [f"{where}: {ascii(name[:120]) if name else 'it names no item'}" for where, name in first]
+    examples = [f"{where}: {ascii(name[:120]) if name else 'no item id'}" for where, name in first]
     if unknown.height == n_rows:
         if job.result.kind == "trajectory":
-            hint += " A session's file or a folder around it is called after its item: <instance_id>.jsonl."
-        what, where = f"{what}, none of the file's is known", str(job.input_file.path)
+            hint += " Name a session's file, or the folder around it, after its item: <instance_id>.jsonl."
+        what, where = f"no item of the file is in {task} ({counted(ids.height, 'item')})", str(job.input_file.path)
         raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
-    raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown leaves them out.")
+    raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown skips them.")
 
 
 def _row(job: ImportJob) -> pl.DataFrame:

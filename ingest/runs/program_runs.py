@@ -61,7 +61,7 @@ class ProgramSession:
             if self.together:
                 break
             if len(failures) == _MAX_FAILURES:
-                error = f"not asked, after {_MAX_FAILURES} items without an answer in its pool: {failures[-1]}"
+                error = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {failures[-1]}"
                 answers.append({"id": request["id"], "error": error})
                 continue
             try:
@@ -122,7 +122,7 @@ def search_by(program: str, seconds: float) -> Search:
     program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
     if program in (RIPGREP, "rg"):
         if shutil.which("rg") is None:
-            message = "--search ripgrep runs the program rg, which is not on this machine"
+            message = "--search ripgrep needs the program rg, which is not installed"
             hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
             raise GoldspanError(message, hint=hint, code=Exit.MISSING)
         printed = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=False).stdout
@@ -161,7 +161,7 @@ def import_search(
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
     job = replace(job, files=replace(files, sha256=before))
     if before and not again and (current := up_to_date(job)) is not None:
-        current.notes.append(f"`{search.name}` and the files it names are what they were; --again asks it again")
+        current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
         return current
     session = ProgramSession(search.name, search.command)
     with ExitStack() as stack:
@@ -179,7 +179,7 @@ def import_search(
             if error.where != str(answers.path):
                 raise
             stack.pop_all()
-            hint = f"{error.hint} The answers are kept there; `python -m ingest run` imports them once mended."
+            hint = f"{error.hint} The answers are kept there; fix them and import the file with `python -m ingest run`."
             raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
     imported.notes += notes
     return imported
@@ -192,7 +192,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
     if n_without := questions["text"].null_count():
-        raise lake.lacks(f"the lake holds no query of {counted(n_without, 'item')} of {task.name}")
+        raise lake.lacks(f"the lake has no query for {counted(n_without, 'item')} of {task.name}")
     say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)
@@ -210,14 +210,14 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
             if not n_answered and (session.together or len(failures) == _MAX_VAIN):
                 break
     if not n_answered:
-        hint = "A line in, a line out; what is for people goes to standard error. See docs/runs.md."
+        hint = "Answer each line with one line; write messages to standard error. See docs/runs.md."
         message = f"the program answered none of {counted(questions.height, 'item')}"
         raise GoldspanError(message, where=session.name, examples=failures, hint=hint)
-    silent = "it kept silent until it had read all of a pool's items, so they were sent together and not timed"
+    silent = "it answered only after reading all of a pool's items, so they were sent together and not timed"
     notes = [silent] * session.together + [f"failed in pool {failure}" for failure in failures[:3]]
     notes += [f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3)
     n = counted(len(unwritten), "file")
-    return notes + [f"not written out to be searched: {n}, such as {path!a}" for path in unwritten[:1]]
+    return notes + [f"could not be written for the search: {n}, such as {path!a}" for path in unwritten[:1]]
 
 
 def _pool_folders(job: ImportJob, root: Path, pool_ids: pl.Series, unwritten: list[str]) -> Iterator[tuple[str, Path]]:

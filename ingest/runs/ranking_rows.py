@@ -95,7 +95,7 @@ def json_document(input_file: InputFile, parse: Callable[[str], object], hint: s
     for block in input_file.texts():
         blocks.append(block)
         if sum(map(len, blocks)) > MAX_DOCUMENT_BYTES:
-            raise input_file.wrong(what=f"it holds more than {MAX_DOCUMENT_BYTES:,} bytes, which are read at most")
+            raise input_file.wrong(what=f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
     try:
         return parse("".join(blocks))
     except (ValueError, RecursionError) as error:

@@ -21,7 +21,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
-            raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
+            raise input_file.wrong(what=f"it has more than the limit of {MAX_RUN_ROWS:,} rows", hint=hint)
         frames.append(checked_rows(input_file, frame))
     rows = pl.concat(frames)
     if rows.is_empty():
@@ -29,7 +29,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
     listed = rows.filter(pl.col("path_given").is_not_null())
     without = listed.filter(pl.col("rank").is_null())
     if without.height < listed.height:
-        refuse(input_file, without, "no rank, where other rows have one", shown=written())
+        refuse(input_file, without, "no rank, although other rows have one", shown=written())
     counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
     are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
     if job.files.importer.as_trec_eval and are_alike:
@@ -38,7 +38,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         order = [pl.col("score"), pl.col("document").cast(pl.String)]
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
-        job.result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
+        job.result.notes.append("all ranks of a list are equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job, rows).drop("document"), _ranking_tables
 
 
@@ -72,7 +72,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
     wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
     hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
     other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
-    shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
+    shown = pl.format("item {}: {} in the file, {} here", "item_id", "query_sha256", "wanted")
     what = "made for another query: its sha256 is not the item's"
     refuse(job.input_file, other, what, shown=shown, hint=hint)
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
@@ -80,8 +80,8 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
         gold = job.lake.scan_part("gold_spans", part.name, benchmark=job.task.benchmark)
         right = gold.filter(gold="candidate").select("item_id", wanted="candidate").collect()
         other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
-        shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
-        what = "made of other rows: the right candidate is not the item's"
+        shown = pl.format("item {}: the right candidate is {} in the file, {} here", "item_id", "gold", "wanted")
+        what = "made for other data: its right candidate is not the item's"
         refuse(job.input_file, other, what, shown=shown, hint=hint)
 
 
@@ -97,12 +97,12 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
         unit = pl.lit(job.input_file.unit)
         twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
         shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
-        hint = "Ranks order a list; leave the rank out and the score does."
-        refuse(job.input_file, twice, "a rank that stands twice in a list", shown=shown, hint=hint)
+        hint = "Use each rank once per list, or leave the ranks out to order by score."
+        refuse(job.input_file, twice, "a rank used twice in a list", shown=shown, hint=hint)
         rising = pairs.filter(pl.col("score") > pl.col("score_before"))
         shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
                           "rank_before", unit, "position_before", "score_before")  # fmt: skip
-        hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
+        hint = "A better rank needs a higher score; or leave out the ranks or the scores."
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
     # The rank is the row's number in the sorted frame, counted from the first row of its item.
     row = pl.int_range(pl.len(), dtype=pl.Int64)
@@ -121,9 +121,9 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     job.result.add_unresolved(lost["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
     beyond = spans.filter(end > last + 1)
-    shown = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
-    hint = "Is this the same revision of the files, and are lines counted as the format says?"
-    refuse(job.input_file, beyond, "a range beyond the file", shown=shown, hint=hint)
+    shown = pl.format("item {}: {} ends after line {}, the file's last", "item_id", written(), last)
+    hint = "Check that the revision of the files is the same and that lines are counted as in the format."
+    refuse(job.input_file, beyond, "a range past the end of the file", shown=shown, hint=hint)
     job.result.counts["n_clamped"] += spans.filter(end > last).height
     start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
     clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
@@ -132,9 +132,9 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))
     # Both documents may be in one entry of the file, and so have the same position.
     again = later if (later := twice.filter(pl.col("position") > pl.col("first"))).height else twice
-    shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
-    hint = "A list names a chunk once; by path and lines, whatever the path is written like."
-    refuse(job.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
+    shown = pl.format("item {}: {} is also in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
+    hint = "List each chunk once per item; two spellings of a path are the same path."
+    refuse(job.input_file, again, "a document listed twice for an item", shown=shown, hint=hint)
     return _numbered(job, measured(job.lake, clamped))
 
 
@@ -197,8 +197,8 @@ def read_completions(job: ImportJob) -> ReadAnswers:
             break
         for other, value in fit.items():
             if other != best and value == fit[best] and left[other].join(left[best], on="position", how="semi").height:
-                what = f"the completions answer {best} as well as {other}: nothing in them tells which"
-                hint = "Give each row its prompt and context_start_lineno, or ingest one of the two alone."
+                what = f"the completions fit {best} and {other} equally well"
+                hint = "Give each row its prompt and context_start_lineno, or ingest only one of the two."
                 raise input_file.wrong(what=what, hint=hint)
         answers.append(left[best])
         answered = left[best].group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
@@ -207,7 +207,7 @@ def read_completions(job: ImportJob) -> ReadAnswers:
         hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
         refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
         twice = left[best].filter(left[best].select("item_id").is_duplicated())
-        refuse(input_file, twice, "a hole that is filled twice", shown=_SHOWN)
+        refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
         rest = rest.join(left[best], on="position", how="anti")
         del holes[best]
     location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)

@@ -144,13 +144,13 @@ def parse_runs(
             views.clear()
         is_long, patch = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS, trajectory.patch
         notes = [*trajectory.notes]
-        notes += [f"{n_unsound:,} views without a path, or of lines that no file has"] * bool(n_unsound)
-        notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
+        notes += [f"{n_unsound:,} views without a path or with impossible line numbers"] * bool(n_unsound)
+        notes += [f"its patch is not read: more than {MAX_PATCH_CHARACTERS:,} characters"] * is_long
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
         name, patch = ids.of_trajectory(trajectory, file), None if patch is None or is_long else _text(patch)
         n_published = len(trajectory.published.steps) if trajectory.published is not None else None
-        too_many = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it"
+        too_many = f"more views than the limit of {MAX_VIEWS:,} per run; split it"
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
         of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed, patch)
@@ -192,8 +192,8 @@ def _text(text: str) -> str:
 def shown_trajectories(files: TrajectoryFiles, rejects: Rejects) -> Iterator[str]:
     """The lines that describe the trajectories in some files; a `GoldspanError` if their format holds none."""
     if files.importer.kind != "trajectory":
-        message = f"the file holds a {files.importer.kind}, no trajectories"
-        raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
+        message = f"the file contains a {files.importer.kind}, not trajectories"
+        raise GoldspanError(message, hint="Use `python -m ingest check` for it.", code=Exit.USAGE)
     read_with = set[str]()
     for file, trajectory in _all(files, Ids({}), rejects):
         read_with |= trajectory.read_with
@@ -219,9 +219,9 @@ def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> It
         yield from _views(event.views)
         yield from (f"            not understood: {name}" for name in event.unread)
         if event.reads and not event.views:
-            yield "            was to show a file: it failed, found nothing, or its output is not understood"
+            yield "            showed no file: it failed, found nothing, or its output is not understood"
     is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
-    whole = "all that the steps showed" if is_union else "" if trajectory.final else "none"
+    whole = "everything the steps showed" if is_union else "" if trajectory.final else "none"
     yield f"  final context: {whole}".rstrip()
     yield from _views(() if is_union else trajectory.final or ())
     if trajectory.published is not None:
@@ -231,7 +231,7 @@ def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> It
         yield from _views(trajectory.published.final or ())
     used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
     yield from [f"  usage: {', '.join(used)}"] * bool(used)
-    yield from (f"  noted: {note}" for note in trajectory.notes)
+    yield from (f"  note: {note}" for note in trajectory.notes)
     if trajectory.unread:
         yield f"  not read: {Unread(trajectory.unread).summary()}"
 

@@ -64,14 +64,14 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
         raise unknown_name(request.benchmark, "benchmark", benchmarks)
     chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
     if not (name and name == name.strip() and name.isprintable() and len(name) <= MAX_SYSTEM_CHARACTERS):
-        message = f"the system name {name[:40]!a} is not 1 to {MAX_SYSTEM_CHARACTERS} characters that can be printed"
-        raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
+        message = f"the system name {name[:40]!a} must have 1 to {MAX_SYSTEM_CHARACTERS} printable characters"
+        raise GoldspanError(message, hint="Name the system, such as my-retriever v2.", code=Exit.USAGE)
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
     if name == REFERENCE or (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
-        message = f"the system name {name!r} is that of a system of Goldspan's own"
-        raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
+        message = f"the system name {name!r} belongs to a built-in system"
+        raise GoldspanError(message, hint="Choose another name.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
     if chunker and chunker not in chunkers:
         raise unknown_name(chunker, "chunker of this lake", chunkers)
@@ -131,7 +131,7 @@ class ImportJob:
     @cached_property
     def result(self) -> Imported:
         """The summary of the import, filled in as it proceeds."""
-        importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as was asked"
+        importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as requested"
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
         return Imported(self.run_id, importer.kind, read_as)
@@ -171,5 +171,5 @@ def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[T
             made = made_from([part, *pools], [task.pool_prefix, task.subsets])
             parts.append(AskedItems(part.name, made, of_task))
     if not parts:
-        raise lake.lacks(f"the lake holds no items of {benchmark} that {task.name} asks")
+        raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
     return task, parts

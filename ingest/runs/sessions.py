@@ -62,7 +62,7 @@ class Session:
     ) -> Iterator[Event]:
         """The events of a subagent's file, without its answers; one `unread` if it is missing or nested too deep."""
         if file is None or self.depth == _MAX_DEPTH:
-            yield Note("unread", f"file {file.path.rpartition('/')[2]}" if file else "subagent whose file is not there")
+            yield Note("unread", f"file {file.path.rpartition('/')[2]}" if file else "subagent whose file is missing")
             return
         self.depth += 1
         for event in read(self.rows_of(file)):
@@ -151,7 +151,7 @@ def _trajectories(
         if not item_of(row) and patch is None:
             patch, notes = file.patch_beside()
         if n_odd := len(given) - len(events):
-            notes.insert(0, f"{n_odd:,} events that are no objects")
+            notes.insert(0, f"{n_odd:,} events that are not objects")
         session = Session(file, item_of(row), patch, position, notes, [events])
         yield session.trajectory(events_of(session))
     if rows:

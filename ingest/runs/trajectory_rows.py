@@ -23,8 +23,8 @@ from lake.tables import FINAL, PUBLISHED_READING, table
 from lake.text import counted, listed
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
-_LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
-_LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
+_LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
+_LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
     "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
     "no_generation",
@@ -47,7 +47,7 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
         places = twice.group_by("item_id", maintain_order=True).agg("position")
         shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
         what = f"more than one trajectory of {counted(len(shown), 'item')}"
-        hint = "Import each attempt by itself, under a system's name of its own."
+        hint = "Import each attempt separately, under a system name of its own."
         raise job.input_file.wrong(what, examples=shown, hint=hint)
     kept = known.sort(~is_whole, "trajectory").unique("item_id", keep="first", maintain_order=True)
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
@@ -154,7 +154,7 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False
     if not outcomes:
-        what = f"{file.name} names no item as resolved or not"
+        what = f"{file.name} does not say which items are resolved"
         raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
     return outcomes, others
 
@@ -190,11 +190,11 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what = f"{request.resolved.name} names no item of {request.benchmark}"
+            what = f"{request.resolved.name} has no item of {request.benchmark}"
             raise GoldspanError(
                 what, where=str(request.resolved), examples=[ascii(name[:120]) for name in list(outcomes)[:3]],
-                hint=f"{_LIKE_OUTCOMES} --skip-unknown takes it all the same.", code=Exit.INVALID,
+                hint=f"{_LIKE_OUTCOMES} --skip-unknown accepts it anyway.", code=Exit.INVALID,
             )  # fmt: skip
         n = counted(n_known.total(), "item")
-        job.result.notes.append(f"outcome of {n} known by {request.resolved.name}: {n_known[True]:,} resolved")
+        job.result.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_known[True]:,} resolved")
     return answers.with_columns(costs)

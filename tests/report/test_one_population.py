@@ -196,7 +196,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     file.write_text("".join(line for line in lines if line.split()[0] != first))
     asked = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
     said = command("ingest", "run", file, *asked, *flags).done()
-    assert "asked 4 of 5 items" in said.err
+    assert "answers 4 of 5 items" in said.err
     said = command("evaluate", *flags)
     (shown,) = [line for line in said.out.splitlines() if PART in line]
     assert shown.endswith("4 of 5 items  partial")

@@ -52,7 +52,7 @@ def _row(result: object) -> _Row | str:
     if (start is None) != (end is None):
         return f"one of start and end is missing ({path})"
     if start is not None and not (count_at(start) and count_at(end)):
-        return f"start and end are to be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
+        return f"start and end must be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
     if start is not None and start > end:
         return f"the range is reversed ({path}: {start} to {end})"
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
@@ -74,7 +74,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             if results.problem:
                 raise input_file.wrong(what=f"line {position}, item {item_id!a}: {results.problem}", hint=_HINT)
             if (first := seen.setdefault(item_id, position)) != position:
-                raise input_file.wrong(what=f"line {position}: item {item_id!a} stands in line {first} too")
+                raise input_file.wrong(what=f"line {position}: item {item_id!a} is in line {first} too")
             for rank, (path, start, end, score) in enumerate(results.rows, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
             if not results.rows:

@@ -99,7 +99,7 @@ class _Record:
             by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
             begun.append(by_name if name else next(by_task, None))
             if begun == [None] and name and self.recorded.isdisjoint((name, call.call_id)):
-                yield Note("unread", "subagent whose file is not there")
+                yield Note("unread", "subagent whose file is missing")
         if workflow := str_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
             begun += (file for file in self.subagents.values() if f"/{workflow}/" in file.path)
         for file in filter(None, begun):

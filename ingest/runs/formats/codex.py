@@ -119,7 +119,7 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
     """The events of the subagents that a call started; its output has their ids, in which their files' names end."""
     names = dict.fromkeys(re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output))
     if not names and '"task_name"' in output:
-        yield Note("unread", "subagent whose file is not there")
+        yield Note("unread", "subagent whose file is missing")
     for name in names:
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
         for path in [path for path in sorted(session.file.all) if ends.search(path)] or [""]:

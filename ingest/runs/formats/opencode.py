@@ -43,7 +43,7 @@ def _events_of(session: Session) -> Iterator[Event]:
                 call = _call(part)
                 yield replace(call, folder=folder, turn=n_ended + ("part" in event))
                 if call.tool == "task" and call.is_answered:
-                    yield Note("unread", "subagent whose file is not there")
+                    yield Note("unread", "subagent whose file is missing")
     # Usage of every message of the assistant, or of every step whose end `run` printed.
     answers = [info for event in events if str_at(info := object_at(event, "info"), "role") == "assistant"]
     steps = [part for event in events if str_at(part := object_at(event, "part"), "type") == "step-finish"]

@@ -116,7 +116,7 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
             what = f"entry {position}: item {item_id!a} has no object {{document: score}}"
             raise input_file.wrong(what=what, hint=_SCORES_HINT)
         if item_id in seen:
-            raise input_file.wrong(what=f"entry {position}: the query {item_id!a} stands twice")
+            raise input_file.wrong(what=f"entry {position}: the query {item_id!a} occurs twice")
         seen.add(item_id)
         for name, score in scores:
             if isinstance(score, bool) or not isinstance(score, int | float):
@@ -169,7 +169,7 @@ def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     for name, kind in frame.schema.items():
         if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
             wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
-            raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
+            raise input_file.wrong(what=f"the column {name} has {kind}, expected {wanted}")
     if "part" in frame.columns:
         frame = frame.filter(pl.col("part").cast(pl.String) == "ranking")
     if "path_given" in frame.columns:

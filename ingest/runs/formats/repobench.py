@@ -71,7 +71,7 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     parts = [*path] if isinstance(path, list | tuple) and all(isinstance(part, str) for part in path) else []
     faults = (
         (not isinstance(row.get("metadata"), dict), "`metadata` must be an object"),
-        (not isinstance(completion, str), "`choices` is to hold an object with a `text`"),
+        (not isinstance(completion, str), "`choices` must hold an object with a `text`"),
         (len(parts) < 2, "`fpath_tuple` must be a repository and the parts of a path in it"),
         (line is None, "`lineno` (or `line_no`) must be a whole number from 0"),
     )

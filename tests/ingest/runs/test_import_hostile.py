@@ -59,7 +59,7 @@ def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake, data
 @pytest.mark.parametrize(
     ("data", "name", "why"),
     [
-        (b'{"a": {' + b'"d": 1, ' * 1_000, "json", "it holds more than 1,000 bytes, which are read at most"),
+        (b'{"a": {' + b'"d": 1, ' * 1_000, "json", "it has more than the limit of 1,000 bytes"),
         (b"a" * 5_000, "trec", "line 1 is longer than 1,000 characters"),
     ],
 )

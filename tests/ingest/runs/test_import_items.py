@@ -27,14 +27,14 @@ def test_an_item_that_the_file_does_not_answer_was_not_asked(lake: Lake) -> None
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (1, 1, 0, Exit.DONE)
     said = "\n".join(outcome.warnings)
-    assert "asked 1 of 5 items, those it answers: a partial run, scored over these and not ranked" in said
+    assert "answers 1 of 5 items: a partial run, scored on these and not ranked" in said
     assert "--asked-all (in a submission `asked: all`) scores 0 for the other 4" in said
 
 
 def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lake: Lake) -> None:
     partial = imported(lake, one("rockets/orbit.py"))
     result = imported(lake, one("rockets/orbit.py"), asked_all=True)
-    assert result.notes == [f"in place of {partial.run_id}, imported earlier under the same name"]
+    assert result.notes == [f"replaces {partial.run_id}, imported earlier under the same name"]
     assert answered(lake)[1:] == [(item, "missing", "no list in given.txt") for item in ITEMS[1:]]
     assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
     outcome = result.outcome("x", "")
@@ -81,7 +81,7 @@ def test_an_unknown_item_is_refused_with_the_nearest_name(lake: Lake) -> None:
     assert error.code == Exit.INVALID
     assert error.examples == (f"line 2: '{ROCKETS}/7'",)
     assert f"Did you mean '{ROCKETS}/" in error.hint
-    assert "--skip-unknown leaves them out" in error.hint
+    assert "--skip-unknown skips them" in error.hint
 
 
 def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
@@ -90,7 +90,7 @@ def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
     assert (result.n_rejected, result.n_unknown, result.outcome("x", "").code) == (0, 1, Exit.DONE)
     (reject,) = lake.read("rejects").rows(named=True)
     assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
-    assert reject["reason"] == "repoeval/prompt asks no item of that name here: 2 rows left out"
+    assert reject["reason"] == "not an item of repoeval/prompt here: 2 rows skipped"
     assert hits(lake, "path") == [("rockets/orbit.py",)]
 
 
@@ -135,9 +135,9 @@ def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     assert last.startswith("ingest: 1 of 1 item; parts: ")
     assert last.endswith(f"→ {lake.root}")
     assert run.startswith("  run repoeval.prompt--mine--")
-    assert lost == "  unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no.py'"
-    assert clamped == "  clamped: 1 range that ended one line past their file"
-    assert asked.startswith("  asked 1 of 5 items, those it answers: a partial run")
+    assert lost == "  unresolved (no such file in the pool): 1 of 2 paths, such as 'no.py'"
+    assert clamped == "  clamped: 1 range that ended one line past the end of the file"
+    assert asked.startswith("  answers 1 of 5 items: a partial run")
     assert all_of_them.startswith("  if the system was asked all of them: --asked-all ")
     assert hint == f"  next: make evaluate LAKE={lake.root}"
 

@@ -48,7 +48,7 @@ def test_another_file_under_the_same_name_takes_the_place_of_the_first(lake: Lak
     lake.write("aggregates", pl.DataFrame(schema=table("aggregates").columns), part="all", fingerprint="x",
                benchmark="repoeval", run_id=first.run_id)  # fmt: skip
     second = imported(lake, ALL)
-    assert second.notes == [f"in place of {first.run_id}, imported earlier under the same name"]
+    assert second.notes == [f"replaces {first.run_id}, imported earlier under the same name"]
     assert lake.read("runs")["run_id"].to_list() == [second.run_id]
     assert not any(first.run_id in path for path in stored(lake.root))
 
@@ -96,7 +96,7 @@ def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) 
         result = imported(lake, rows, task="repoeval/own", asked_all=True)
         assert (result.n_items, result.counts["n_unresolved"]) == (2, 1)
         assert hits(lake, "path", item=LAST) == [("build/dogs.py",), (None,)]
-        assert "not asked by" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
+        assert "no item of the file is in" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
 
 
 def test_a_chunker_of_the_lake_names_the_chunks(lake: Lake) -> None:
@@ -132,8 +132,8 @@ def test_any_printable_name_of_120_characters_is_stored_and_found(lake: Lake, na
 def test_the_name_of_a_built_in_system_is_refused(lake: Lake) -> None:
     built_in = ran("window-4-2+bm25", "repoeval/prompt", 5)
     write(lake, "runs", [built_in], part="all", benchmark="repoeval", run_id="r")
-    assert "of Goldspan's own" in refused(lake, ALL, system="window-4-2+bm25").what
+    assert "belongs to a built-in system" in refused(lake, ALL, system="window-4-2+bm25").what
     write(lake, "retrievers", [row("oracle", {})])
-    assert "of Goldspan's own" in refused(lake, ALL, system="whole-file+oracle").what
-    assert "of Goldspan's own" in refused(lake, ALL, system="reference").what
+    assert "belongs to a built-in system" in refused(lake, ALL, system="whole-file+oracle").what
+    assert "belongs to a built-in system" in refused(lake, ALL, system="reference").what
     assert imported(lake, ALL, system="mine+oracle").counts["n_done"] == 5

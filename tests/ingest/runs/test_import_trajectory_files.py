@@ -68,7 +68,7 @@ def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> N
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
     result = imported(lake, wrapped(lake, how, entries))
     assert (result.counts["n_done"], result.counts["n_skipped"], result.n_rejected) == (3, 3, 0)
-    assert "passed over, as no trajectories: 3 of the files" in result.outcome("x", "").warnings
+    assert "files skipped: 3 that are not trajectories" in result.outcome("x", "").warnings
 
 
 @pytest.mark.parametrize("path", [f"{ROCKETS}.traj.json", f"{ROCKETS}/run.traj.json", f"x/{ROCKETS}.1/a.traj.json"])
@@ -87,7 +87,7 @@ def test_a_trajectory_that_is_cut_off_is_a_failed_item(lake: Lake, how: str) -> 
     assert "not JSON at line 1, column" in str(error)
     assert "is it cut off?" in str(error)
     assert (result.counts["n_failed"], result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
-    assert "failed: 1 item, each with the reason in the table run_items" in result.outcome("x", "").warnings
+    assert "failed: 1 item; reasons: table run_items" in result.outcome("x", "").warnings
 
 
 def test_a_line_that_is_cut_off_is_a_failed_item_and_the_others_are_read(lake: Lake) -> None:
@@ -129,7 +129,7 @@ def test_a_packed_file_that_is_damaged_is_told_and_the_others_are_read(
 def test_a_zip_inside_a_zip_is_not_opened_and_said(lake: Lake) -> None:
     imported(lake, zipped({**BY_ITEM, "more.zip": zipped(BY_ITEM)}), name="a.zip")
     assert rejected(lake) == [
-        ("a.zip", "entry more.zip", "an archive inside is not opened; unpack it beside the others")
+        ("a.zip", "entry more.zip", "an archive inside is not opened; unpack it into the same folder")
     ]
 
 
@@ -159,7 +159,7 @@ def test_what_is_larger_than_is_read_at_most_fails_and_says_so(lake: Lake, monke
     assert MAX_DOCUMENT_BYTES > 10**8
     entries = {f"{ROCKETS}.traj.json": mini(ROCKETS, pad="x" * 3000), f"{CATS}.traj.json": mini(CATS)}
     imported(lake, wrapped(lake, "folder", entries))
-    assert of_item(lake, "status", "error") == ("failed", "it holds more than 2,000 bytes, which are read at most")
+    assert of_item(lake, "status", "error") == ("failed", "it has more than the limit of 2,000 bytes")
     assert lake.read("run_items").filter(pl.col("item_id") == CATS)["status"].item() == "no-context"
 
 
@@ -242,7 +242,7 @@ def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
     imported(lake, jsonl(unified(ROCKETS)))
     assert of_item(lake, "status", "error") == (
         "failed",
-        "more than 2 places are shown in all, the most of a run; split it",
+        "more views than the limit of 2 per run; split it",
     )
 
 

@@ -33,7 +33,7 @@ def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS)), "two.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported"), ("two", "imported")]
     assert [note.partition(";")[0] for note in result.warnings] == ["one: 3 of 3 items", "two: 1 of 1 item"]
-    assert "asked 1 of 3 items" in result.warnings[1]
+    assert "answers 1 of 3 items" in result.warnings[1]
     assert result.rejected == 0
 
 

@@ -82,11 +82,11 @@ def test_the_same_command_with_the_same_files_is_asked_once(lake: Lake) -> None:
     before = stored(lake.root)
     again = asked(lake, what)
     assert (again.code, stored(lake.root), Path("asked").read_text()) == (Exit.DONE, before, "xxxxx")
-    assert "--again asks it again" in again.err
+    assert "--again runs it again" in again.err
     assert asked(lake, what, "--again").code == Exit.DONE
     assert len(Path("asked").read_text()) == 10
     program("open('asked', 'a').write('x')\npass")
-    assert "in place of" in asked(lake, what).err
+    assert "replaces" in asked(lake, what).err
     assert len(Path("asked").read_text()) == 15
 
 
@@ -98,7 +98,7 @@ def test_a_crash_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake)
     assert "ingest: 2 of 5 items, 3 failed" in said.err
     found = outcomes(lake)
     assert [found.pop(ITEMS[0]), found.pop(ITEMS[1])] == [("failed", why)] * 2
-    assert found.pop(ITEMS[2]) == ("failed", f"not asked, after 2 items without an answer in its pool: {why}")
+    assert found.pop(ITEMS[2]) == ("failed", f"not asked: 2 items of its pool had no answer: {why}")
     assert set(found.values()) == {("done", None)}
 
 
@@ -116,7 +116,7 @@ def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(la
         " for one in reversed(list(sys.stdin))], sep='\\n')\n"
     )
     said = asked(lake, f"{shlex.quote(sys.executable)} all.py", "--timeout", 2).done()
-    assert "it kept silent until it had read all of a pool's items" in said.err
+    assert "it answered only after reading all of a pool's items" in said.err
     assert hits(lake, item=LAST) == [("cats.py", 0, 7)]
 
 
@@ -125,7 +125,7 @@ NO_ANSWERS: list[tuple[object, str]] = [
     (None, "`results` must be a list"), ([{"file": "a.py"}], "result 1: it must be an object with a `path`"),
     ([{**PATH, "line": 3}], "result 1: unknown key 'line'; there is path, start, end and score"),
     ([{**PATH, "start": 3}], "result 1: one of start and end is missing (a.py)"),
-    ([{**PATH, "start": 0, "end": 3}], "result 1: start and end are to be whole numbers from 1 (a.py: 0, 3)"),
+    ([{**PATH, "start": 0, "end": 3}], "result 1: start and end must be whole numbers from 1 (a.py: 0, 3)"),
     ([{**PATH, "start": 4, "end": 3}], "result 1: the range is reversed (a.py: 4 to 3)"),
     ([{**PATH, "score": float("nan")}], "result 1: a score that is not a finite number (a.py: nan)"),
     ([{**PATH, "score": 10**400}], f"result 1: a score that is not a finite number (a.py: 1{'0' * 39})"),
@@ -143,7 +143,10 @@ def test_what_is_no_answer_says_why() -> None:
         ("print('Loading…')", "it wrote 'Loading…', which is not JSON"),
         ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
         ("answer['results'] = [{'file': 'a.py'}]", "result 1: it must be an object with a `path`"),
-        ("answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]", "a range beyond the file: 2 lines"),
+        (
+            "answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]",
+            "range past the end of the file: 2 lines",
+        ),
     ],
 )
 def test_what_is_no_answer_is_an_error_as_in_a_file_and_nothing_is_stored(lake: Lake, body: str, why: str) -> None:
@@ -225,7 +228,7 @@ def test_without_ripgrep_the_error_says_how_to_install_it(lake: Lake, monkeypatc
     monkeypatch.setenv("PATH", "")
     said = asked(lake, "ripgrep")
     assert said.code == Exit.MISSING
-    assert "--search ripgrep runs the program rg, which is not on this machine" in said.err
+    assert "--search ripgrep needs the program rg, which is not installed" in said.err
     assert "apt-get install ripgrep" in said.err
 
 

@@ -62,7 +62,7 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     brought(lake, root)
     assert {part.path: part.path.stat().st_mtime_ns for part in lake.parts("runs")} == files
     put(folder / "run.trec", trec([(FIRST, "rockets/orbit.py", 1, 1)]))
-    assert brought(lake, root).changes == [f"in place of {row['run_id']}, imported earlier under the same name"]
+    assert brought(lake, root).changes == [f"replaces {row['run_id']}, imported earlier under the same name"]
     assert systems(lake) == ["my-retriever"]
     assert lake.read("runs")["run_id"].item() != row["run_id"]
     put(folder / "run.trec", RUN)
@@ -79,7 +79,7 @@ def test_items_without_an_answer_fail_only_where_the_submission_says_that_all_we
     part, root = trec([(FIRST, "rockets/orbit.py", 1, 1)]), tmp_path / "submissions"
     submit(root, "mine/2026-01-31", part)
     (note,) = brought(lake, root).warnings
-    assert note.startswith("mine/2026-01-31: 1 of 1 item; asked 1 of 5 items")
+    assert note.startswith("mine/2026-01-31: 1 of 1 item; answers 1 of 5 items")
     assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 1)
     submit(root, "mine/2026-01-31", part, asked="all")
     assert brought(lake, root).warnings == ["mine/2026-01-31: 1 of 5 items"]
@@ -134,7 +134,7 @@ FAULTS: list[tuple[dict[str, str], str]] = [
     ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"), ({"revision": "12345678"}, "in quotes"),
     ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"), ({"name": "' '"}, "at least 1 character"),
     ({"reported": "{ndcg@5: much}"}, "ndcg@5: input should be a valid number, not 'much'"),
-    ({"name": "own-file\u202e"}, "characters that can be printed"),
+    ({"name": "own-file\u202e"}, "printable characters"),
     ({"reported": "[1, 2]"}, "reported: input should be a valid dictionary, not a list of 2"),
     ({"authors": "[]"}, "a list of 0 is neither a name nor a list of names"),
 ]  # fmt: skip

@@ -67,7 +67,7 @@ def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(importer, "Lines", lambda stream: rows.Lines(stream, 50))
     file = a_file(tmp_path, b'{}\n{"instance_id": "x", "pad": "' + b"x" * 99 + b'"}\n{"a": 1}')
     assert [position for position, _ in file.objects()] == ["line 1", "line 3"]
-    assert damages(file) == [("line 2", "line 2 has more than 50 bytes, which are read at most", "x")]
+    assert damages(file) == [("line 2", "line 2 has more than the limit of 50 bytes", "x")]
 
 
 @pytest.mark.parametrize(

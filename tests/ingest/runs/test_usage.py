@@ -117,7 +117,7 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
     said = run(lake, sessions, "--prices", prices, "--resolved", resolved)
     assert said.code == Exit.DONE, said.err
     assert "2 items priced by prices.yaml, 2026-11-01" in said.err
-    assert "outcome of 2 items known by report.json: 1 resolved" in said.err
+    assert "2 items with an outcome in report.json: 1 resolved" in said.err
     rows = lake.read("usage").sort("item_id").select("item_id", "usd", "prices", "resolved")
     assert rows.rows() == [
         (ROCKETS, pytest.approx((100 * 3 + 1000 * 0.3 + 100 * 15) / 1e6), "prices.yaml, 2026-11-01", True),
@@ -138,13 +138,13 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
         ("--prices", b"date: 2026-11-01\nmodels: {m: {input: -3, output: 1}}\n", "models.m.input"),
         ("--prices", b"date: soon\nmodels: {m: {input: 3, output: 1}}\n", "date: input should be a valid date"),
         ("--prices", None, "does not exist"),
-        ("--resolved", b"{}", "names no item as resolved or not"),
-        ("--resolved", b"[1, 2]", "names no item as resolved or not"),
-        ("--resolved", b'{"resolved_ids": ', "names no item as resolved or not"),
+        ("--resolved", b"{}", "does not say which items are resolved"),
+        ("--resolved", b"[1, 2]", "does not say which items are resolved"),
+        ("--resolved", b'{"resolved_ids": ', "does not say which items are resolved"),
         ("--resolved", b"\xff\xfe", "cannot be read"),
         ("--resolved", None, "cannot be read"),
-        ("--resolved", b"date: 2026-11-01", "resolved.json names no item of contextbench"),
-        ("--resolved", b'{"resolved_ids": ["nobody__x-1"]}', "resolved.json names no item of contextbench"),
+        ("--resolved", b"date: 2026-11-01", "resolved.json has no item of contextbench"),
+        ("--resolved", b'{"resolved_ids": ["nobody__x-1"]}', "resolved.json has no item of contextbench"),
     ],
 )
 def test_what_is_no_price_list_and_no_outcome_is_refused(
@@ -161,7 +161,7 @@ def test_what_is_no_price_list_and_no_outcome_is_refused(
 def test_prices_are_of_agents(lake: Lake) -> None:
     ranking = put(lake.root.parent / "run.tsv", f"item_id\tdocument\tscore\n{ROCKETS}\tsrc/engine.py\t1\n".encode())
     said = run(lake, ranking, "--prices", put(lake.root.parent / "prices.yaml", PRICES))
-    assert (said.code, "--prices and --resolved are of agents" in said.err) == (Exit.USAGE, True)
+    assert (said.code, "--prices and --resolved apply to trajectories" in said.err) == (Exit.USAGE, True)
 
 
 RUN = CliRunner()
@@ -213,10 +213,10 @@ def test_show_prints_every_call_with_its_step_and_what_was_not_understood(tmp_pa
     assert [line.split()[0] for line in lines[1:]].count("-") == 3
     assert lines[1].startswith("    step 1  Read(file_path=")
     assert lines[2].strip() == "src/engine.py#L1-L2"
-    assert sum("was to show a file: it failed" in line for line in lines) == 1
+    assert sum("showed no file: it failed" in line for line in lines) == 1
     assert sum("not understood: tool mcp__look" in line for line in lines) == 2
     assert lines[-1] == "  not read: tool mcp__look (2)"
-    assert "  final context: all that the steps showed" in lines
+    assert "  final context: everything the steps showed" in lines
 
 
 def test_show_says_the_turn_and_the_tool_call_of_each_step(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_show_prints_no_escape_sequence_of_a_file(tmp_path: Path) -> None:
 
 def test_show_is_of_agents_files_alone(tmp_path: Path) -> None:
     file = put(tmp_path / "a.trec", b"q 0 a.py 1 1.0 x\n")
-    with pytest.raises(GoldspanError, match="holds a ranking, no trajectories"):
+    with pytest.raises(GoldspanError, match="contains a ranking, not trajectories"):
         RUN.invoke(app, ["show", str(file)], catch_exceptions=False)
 
 

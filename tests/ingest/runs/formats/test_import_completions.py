@@ -66,7 +66,7 @@ def test_a_hole_without_completion_is_missing_where_all_were_asked(lake: Lake) -
 
 def test_a_hole_filled_twice_is_refused_by_its_lines(lake: Lake) -> None:
     error = refused(lake, predictions([*TASKS, TASKS[0]]))
-    assert error.what == "a hole that is filled twice: 2 lines"
+    assert error.what == "two completions for one place: 2 lines"
     assert error.examples[1] == "line 6: acme_rockets/rockets/engine.py, line 8 from 0"
 
 
@@ -96,7 +96,7 @@ def test_the_context_is_the_one_whose_prompts_start_alike(both: Lake) -> None:
 
 def test_where_nothing_tells_the_context_it_is_refused(both: Lake) -> None:
     error = refused(both, predictions(TASKS[:2]))
-    assert error.what.startswith("the completions answer function-2k as well as function-4k")
+    assert error.what.startswith("the completions fit function-2k and function-4k")
 
 
 SAME_HOLE: Sequence[Row] = (
@@ -125,9 +125,9 @@ def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_pa
     ("change", "why"),
     [
         ({"metadata": []}, "line 2: `metadata` must be an object"),
-        ({"choices": []}, "line 2: `choices` is to hold an object with a `text`"),
-        ({"choices": ["x"]}, "line 2: `choices` is to hold an object with a `text`"),
-        ({"choices": [{"text": 3}]}, "line 2: `choices` is to hold an object with a `text`"),
+        ({"choices": []}, "line 2: `choices` must hold an object with a `text`"),
+        ({"choices": ["x"]}, "line 2: `choices` must hold an object with a `text`"),
+        ({"choices": [{"text": 3}]}, "line 2: `choices` must hold an object with a `text`"),
         ({"metadata": {"lineno": 1}}, NO_PATH),
         ({"metadata": {"fpath_tuple": "[" * 999}}, NO_PATH),
         ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": -1}}, NO_LINE),

@@ -117,14 +117,14 @@ ORBIT, ENGINE = "rockets/orbit.py", "rockets/engine.py"
 COLUMNS = ("item_id", "document", "rank", "score")
 LINES = ("item_id", "path", "line_start", "line_end", "score")
 NOT_FINITE = "a score that is not finite: 1 line"
-UNREADABLE, TWICE = "a document that cannot be read: 1 line", "a document that stands twice in a list: 1 line"
+UNREADABLE, TWICE = "a document that cannot be read: 1 line", "a document listed twice for an item: 1 line"
 LISTS: list[tuple[bytes, str, str]] = [
     (trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 0.5), (FIRST, ENGINE, 2, 0.75)]),
      "ranks and scores that disagree: 1 line", f"line 3: item {FIRST}: rank 2 scores 0.75, rank 1 (line 2) 0.5"),
     (trec([(FIRST, ORBIT, 1, 1), (FIRST, ENGINE, 1, 1), (FIRST, f"{ENGINE}#L1", 2, 0)]),
-     "a rank that stands twice in a list: 1 line", f"line 2: item {FIRST} has rank 1 at line 1 too"),
+     "a rank used twice in a list: 1 line", f"line 2: item {FIRST} has rank 1 at line 1 too"),
     (tsv([(FIRST, ORBIT, 1, 1), (LAST, "dogs.py", "", 1)], *COLUMNS),
-     "no rank, where other rows have one: 1 line", "line 3: dogs.py"),
+     "no rank, although other rows have one: 1 line", "line 3: dogs.py"),
     (tsv([(FIRST, ORBIT, "")], *COLUMNS[:2], "score"), "neither rank nor score: 1 line", f"line 2: {ORBIT}"),
     *((trec([(FIRST, ORBIT, 1, score)]), NOT_FINITE, f"line 1: item {FIRST}, {ORBIT}: {read}")
       for score, read in (("nan", "NaN"), ("NaN", "NaN"), ("inf", "inf"), ("-Infinity", "-inf"), ("1e999", "inf"))),
@@ -132,10 +132,10 @@ LISTS: list[tuple[bytes, str, str]] = [
     *((tsv([(FIRST, ORBIT, rank)], *COLUMNS[:3]), "a rank that is not a whole number: 1 line", f"line 2: {rank}")
       for rank in ("99999999999999999999", "1.5", "one", "+")),
     *((trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 2), (FIRST, again, 2, 1)]), TWICE,
-       f"line 3: item {FIRST}: {again.partition('#')[0]}#L1-L12 as in line 2")
+       f"line 3: item {FIRST}: {again.partition('#')[0]}#L1-L12 is also in line 2")
       for again in (f"{ORBIT}#L1-L12", f"/testbed/{ORBIT}", f"{ORBIT}#L1-L13", ORBIT)),
-    (one(f"{ORBIT}#L3-L14"), "a range beyond the file: 1 line",
-     f"line 1: item {FIRST}: {ORBIT}#L3-L14 ends past line 12, the file's last"),
+    (one(f"{ORBIT}#L3-L14"), "a range past the end of the file: 1 line",
+     f"line 1: item {FIRST}: {ORBIT}#L3-L14 ends after line 12, the file's last"),
     *((one(document), UNREADABLE, f"line 1: {document}: {why}") for document, why in (
         (f"{ORBIT}#L0", "lines are counted from 1"), (f"{ORBIT}#L0-L3", "lines are counted from 1"),
         (f"{ORBIT}#L5-L4", "its range is reversed"), (f"{ORBIT}#L5-", "its range is not #L10 or #L10-L20"),
@@ -183,11 +183,11 @@ SHAPES: list[tuple[str, bytes, str]] = [
         ("\titem_id\tdocument\tscore", "unknown column '' in the header"))),
     *(("answers", answers(ROWS[:1]) + line, why) for line, why in (
         (b'{"id": "a", "results": [', "line 2: not JSON"), (b'{"results": []}', "line 2: no object with an `id`"),
-        (answers(ROWS[:1]), f"line 2: item {FIRST!r} stands in line 1 too"),
+        (answers(ROWS[:1]), f"line 2: item {FIRST!r} is in line 1 too"),
         (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` must be a list"))),
     *(("json", data, why) for data, why in (
         (f'{{"{FIRST}": {{"{ORBIT}": 1, "{ORBIT}": 2}}}}'.encode(), TWICE.replace("1 line", "2 entries")),
-        (f'{{"{FIRST}": {{"{ORBIT}": 1}}, "{FIRST}": {{}}}}'.encode(), f"entry 2: the query '{FIRST}' stands twice"),
+        (f'{{"{FIRST}": {{"{ORBIT}": 1}}, "{FIRST}": {{}}}}'.encode(), f"entry 2: the query '{FIRST}' occurs twice"),
         (b"[1]", "it is no object"), (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),
@@ -203,12 +203,12 @@ SHAPES: list[tuple[str, bytes, str]] = [
         (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' contains half a surrogate pair, which is no text"),
         (b'{"a": {"d\\u0000": 1}}', "a document that cannot be read: 1 entry"))),
     *(("parquet", written(columns), why) for columns, why in (
-        ({**ENTRY, "document": [["a"]]}, "the column document holds List(String), and is to hold text"),
+        ({**ENTRY, "document": [["a"]]}, "the column document has List(String), expected text"),
         ({**ENTRY, "rank": ["x"]}, "the Parquet cannot be read"),
-        ({**ENTRY, "rank": [b"\xff"]}, "the column rank holds Binary"),
+        ({**ENTRY, "rank": [b"\xff"]}, "the column rank has Binary, expected numbers"),
         ({"item_id": [FIRST], "documents": ["a.py"], "rank": [1]}, "missing document or path"),
         ({**ENTRY, "document": [None]}, "a document that cannot be read: 1 row"),
-        ({**ENTRY, "item_id": [None]}, "1 item of the file is not asked"),
+        ({**ENTRY, "item_id": [None]}, "no item of the file is in repoeval/prompt (1 item)"),
         ({**ENTRY, "rank": [None]}, "neither rank nor score"),
         ({"item_id": [FIRST] * 2, "document": ["x", "y"], "rank": [1, 2], "run_id": ["a", "b"]},
          "the file holds several runs"))),
