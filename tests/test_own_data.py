@@ -211,7 +211,7 @@ def test_what_reads_it_again_is_its_declaration(tmp_path: Path) -> None:
     done("ingest", "--config", config, "--chunkers", "whole-file", *lake)
     said = command("ingest", NAME, *lake)
     assert said.code == Exit.USAGE
-    assert f"{NAME} is own data, which its declaration reads" in said.err
+    assert f"{NAME} is own data and is read by its config" in said.err
     assert f"--config FILE.yaml, with name: {NAME}" in said.err
     other = lay_out(tmp_path / "ours", OURS.replace("name: repoeval", "name: my-code\nlike: repoeval"))
     done("ingest", "--config", other, "--chunkers", "fixed-nws-300", *lake)
