@@ -166,7 +166,7 @@ def evaluate(
         if not any(work.has_items for work in benchmark.works):
             limits = benchmark.runner.selection.parameters()
             none = f"no scorable item of {benchmark.name}"
-            message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
+            message = f"{none} matches {canonical_json(limits)}" if limits else f"{none} is in the lake"
             hint = "`python -m ingest list subsets` lists all subsets."
             raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     return [benchmark.result for benchmark in every]

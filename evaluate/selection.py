@@ -77,7 +77,7 @@ class ItemPart:
         rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
             raise self.lake.lacks(
-                f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
+                f"the lake lacks the query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
             )
         return rows
 

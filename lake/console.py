@@ -39,7 +39,7 @@ DEFAULT_LAKE = Path("lake/data")
 LakeOption = Annotated[Path, setting("LAKE", "Data folder.", "--lake", show_default=True)]
 JsonOption = Annotated[bool, setting("JSON", "Print the result as JSON.", "--json")]
 QuietOption = Annotated[bool, setting("QUIET", "Print only errors.", "--quiet")]
-LimitOption = Annotated[int | None, setting("LIMIT", "Take a seeded sample of N items.", min=1, max=2**63 - 1)]
+LimitOption = Annotated[int | None, setting("LIMIT", "Use a fixed sample of N items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
 MemoryOption = Annotated[
     float | None,

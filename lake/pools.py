@@ -102,10 +102,10 @@ def parse_items(items: str, flag: str = "--items") -> Where:
             lines = map(str.strip, Path(file).read_text(encoding="utf-8", errors="replace").splitlines())
             ids = {("item_id", line) for line in lines if line}
             if not ids:
-                raise GoldspanError(f"{flag} {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
+                raise GoldspanError(f"{flag} {word}: the file has no ids", hint="One id per line.", code=Exit.INVALID)
             pairs |= ids
         elif word.startswith("@"):
-            raise GoldspanError(f"{flag} {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
+            raise GoldspanError(f"{flag} {word}: there is no such file", hint="One id per line.", code=Exit.MISSING)
         elif not equals and word not in ITEM_COLUMNS:
             pairs.add(("item_id", word))
         elif column in ITEM_COLUMNS and value:

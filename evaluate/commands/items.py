@@ -22,7 +22,7 @@ app = typer.Typer()
 
 @app.command()
 def item(
-    item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
+    item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Item id.")],
     benchmark: Annotated[str, setting("BENCHMARK", "Benchmark, if several have an item with this id.")] = "",
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
     systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.", "--systems", "--system")] = "",
@@ -72,7 +72,7 @@ def item(
 
 @app.command()
 def items(
-    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Its name.")],
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Benchmark name.")],
     where: Annotated[str, typer.Option("--where", "--items", help="column=value, ids, or a file of ids.")] = "",
     failed_by: Annotated[str, typer.Option("--failed-by", help="Only items that this system scores 0.")] = "",
     protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",

@@ -204,7 +204,7 @@ def _reranking(text: str) -> Retriever:
     n = next((n for n in range(len(parts), 0, -1) if parts[n - 1].partition("=")[0] not in ("model", "top")), 0)
     given = settings_in("rerank", ":".join(parts[n:]), ("model", "top"))
     if n == 0 or not parts[0]:
-        message = "rerank orders another retriever's best chunks anew: which?"
+        message = "rerank needs a retriever whose best chunks it reorders"
         raise GoldspanError(message, hint=_USAGE, code=Exit.USAGE)
     first = component("rerank", ":".join(parts[:n]))
     model, top = Model(given.get("model", _MODEL)), int(given.get("top", TOP))

@@ -244,8 +244,8 @@ def _of_any_model(text: str) -> Retriever:
 
 
 _USAGE = (
-    "Write dense:NAME, a folder of this machine or what the hub calls a model that is in its cache; "
-    "dense:NAME=FOLDER gives it a name of letters, digits, dots, dashes and underscores."
+    "Write dense:NAME, where NAME is a local folder or a model in the Hugging Face cache; "
+    "dense:NAME=FOLDER gives it another name (letters, digits, dots, dashes and underscores)."
 )
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 

@@ -54,7 +54,7 @@ def codegen_tokens(text: str) -> list[str]:
 @cache
 def _tokenizer() -> "tokenizers.Tokenizer":
     if why := _missing():
-        raise GoldspanError(f"the tokenizer of {_MODEL} is not installed", hint=why, code=Exit.MISSING)
+        raise GoldspanError(f"the tokenizer of {_MODEL} is not available", hint=why, code=Exit.MISSING)
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(_tokenizer_file()))

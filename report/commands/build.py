@@ -50,11 +50,9 @@ def _build(
     url: Annotated[str, setting("URL", "Address where the site will be published.")] = "",
     item_text: Annotated[
         ItemText | None,
-        setting(
-            "ITEM_TEXT", "Items to show as text where their licence permits it. Without it, and without --url: all."
-        ),
+        setting("ITEM_TEXT", "Items to show as text, if their licence permits it. Without this and --url: all items."),
     ] = None,
-    published: Annotated[str, setting("PUBLISHED", "Folder of published results to show too, or none.")] = str(
+    published: Annotated[str, setting("PUBLISHED", "Folder of published results to add to the site, or none.")] = str(
         EDITIONS
     ),
     json: JsonOption = False,
@@ -131,7 +129,7 @@ def serve(
 ) -> None:
     """Serve the site over HTTP on this machine only."""
     with server_of(site, port) as server:
-        Console().say(f"http://{HOST}:{server.server_port}/ shows {site}; Ctrl-C ends it")
+        Console().say(f"http://{HOST}:{server.server_port}/ shows {site}; press Ctrl-C to stop")
         server.serve_forever()
 
 

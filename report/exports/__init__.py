@@ -182,7 +182,7 @@ def export(
         raise GoldspanError(message, code=Exit.USAGE)
     if output and (not output.name or output.is_dir() or not output.parent.is_dir()):
         what = "not a file name" if output.parent.is_dir() else f"the folder {output.parent} does not exist"
-        raise GoldspanError(f"-o {str(output)!r}: {what}", hint="Leave it out to write to stdout.", code=Exit.USAGE)
+        raise GoldspanError(f"-o {str(output)!r}: {what}", hint="Omit -o to write to stdout.", code=Exit.USAGE)
     if output is None and chosen.is_binary:
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)

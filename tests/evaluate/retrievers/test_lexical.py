@@ -261,5 +261,5 @@ def test_asked_for_by_name_it_says_what_to_install(lake_folder: Path, monkeypatc
     assert "pip install -c constraints.txt 'tokenizers>=0.23,<1'" in said.err
     assert offered().isdisjoint(NAMES)
     lexical._tokenizer.cache_clear()
-    with pytest.raises(GoldspanError, match=r"the tokenizer of .* is not installed"):
+    with pytest.raises(GoldspanError, match=r"the tokenizer of .* is not available"):
         codegen_tokens("x")
