@@ -180,6 +180,6 @@ def test_a_lake_without_its_queries_is_not_evaluated_and_ingest_makes_them_again
     lake.remove(part)
     said = command("evaluate", "--lake", folder)
     assert said.code != 0
-    assert "no query 'prompt' of 5 items of function-2k" in said.err
+    assert "the lake lacks the query 'prompt' of 5 items of function-2k" in said.err
     ingested(folder, source)
     assert stored(folder, "queries") == {path: data for path, data in before.items() if path.startswith("queries/")}
