@@ -115,19 +115,19 @@ class GoldSets:
         row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
         first = axis.first[rows.file[row]]
         walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
-        held = held_spans(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
-        order = np.lexsort((held.start, held.step, held.walk))
-        held = Spans(*(column[order] for column in held))
+        spans = held_spans(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
+        order = np.lexsort((spans.start, spans.step, spans.walk))
+        spans = Spans(*(column[order] for column in spans))
         # An item's files are in the same order on its axis as among all files.
         base = np.concatenate(([0], np.cumsum(axis.length)))
-        file = np.searchsorted(base[files.item] + axis.first, base[item[held.walk]] + held.start, side="right") - 1
-        held = held._replace(start=held.start - axis.first[file], end=held.end - axis.first[file])
+        file = np.searchsorted(base[files.item] + axis.first, base[item[spans.walk]] + spans.start, side="right") - 1
+        spans = spans._replace(start=spans.start - axis.first[file], end=spans.end - axis.first[file])
         before = np.arange(len(files.nws) + 1) if in_lines else np.concatenate(([0], np.cumsum(files.nws)))
         offset = files.first_start[files.text[file]]
-        total = np.cumsum(before[offset + held.end] - before[offset + held.start])
+        total = np.cumsum(before[offset + spans.end] - before[offset + spans.start])
         spent = np.concatenate(([0], total))[:-1]
-        spent -= spent[np.searchsorted(held.walk, held.walk)]
-        return {budget: _paid(held, file, offset, before, budget - spent) for budget in budgets}
+        spent -= spent[np.searchsorted(spans.walk, spans.walk)]
+        return {budget: _paid(spans, file, offset, before, budget - spent) for budget in budgets}
 
     def sizes(self, granularity: str, answers: Answers) -> SetSizes:
         """The sizes of the sets that the walks, one for every case, hold at one of the GRANULARITIES."""
@@ -139,18 +139,18 @@ class GoldSets:
 
     def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
         """The sets that the walks, one for every case, hold and their gold, as spans at one of the GRANULARITIES."""
-        held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
+        answered, wanted = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
         length = np.zeros(len(self.files.item), np.int64)
-        for rows, extent in ((answers.rows, held), (self.gold, should)):
+        for rows, extent in ((answers.rows, answered), (self.gold, wanted)):
             np.maximum.at(length, rows.file[extent.row], np.maximum(extent.start, extent.end))
         if granularity == "symbol":
             length = np.where(self.files.is_there, self.definitions.n_symbols[self.files.text], 0)
         axis = self.files.axis(length, self.n_items)
         walks = Walks(answers.n_steps, axis.length[self.item])
-        spans = _placed(answers.rows, held, axis)
+        spans = _placed(answers.rows, answered, axis)
         if granularity == "symbol":
             spans = self._with_named(walks, spans, answers.named_symbols, axis)
-        gold = _placed(self.gold, should, axis)
+        gold = _placed(self.gold, wanted, axis)
         order = np.argsort(gold.walk, kind="stable")
         first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
         # Repeat the items' gold for each of their walks.
@@ -198,14 +198,14 @@ def _cases(items: pl.LazyFrame, runs: ContextRuns) -> pl.LazyFrame:
     )
 
 
-def _paid(held: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
+def _paid(spans: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
     """The lines of each piece that its remaining budget (`left`) pays for."""
     has_left = left >= 0
-    held, file, offset, left = held.where(has_left), file[has_left], offset[has_left], left[has_left]
-    affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
-    end = np.minimum(held.end, affordable)
-    is_paid = end > held.start
-    walk, rank, start, _ = held.where(is_paid)
+    spans, file, offset, left = spans.where(has_left), file[has_left], offset[has_left], left[has_left]
+    affordable = np.searchsorted(before, before[offset + spans.start] + left, side="right") - 1 - offset
+    end = np.minimum(spans.end, affordable)
+    is_paid = end > spans.start
+    walk, rank, start, _ = spans.where(is_paid)
     every = np.full(len(walk), fill_value=True)
     return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], every, ~every, every)
 

@@ -96,15 +96,15 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> SetSizes:
     gold_before = np.concatenate(([0], np.cumsum(gold_length)))
     walk = _walk_at(walks, cuts)
     first = _first(start, end, spans.step, len(cuts))
-    held = first != NEVER
-    new_in = walks.slot(walk[held], first[held])
+    is_held = first != NEVER
+    new_in = walks.slot(walk[is_held], first[is_held])
     slot, begin, stop = _disjoint(walks.slot(spans.walk, spans.step), start, end, len(cuts))
     return SetSizes(
         n_gold=_summed(walk, gold_length, len(walks.n_steps)),
         n_pred=walks.by_slot(slot, cuts[stop] - cuts[begin]),
         n_hit=walks.by_slot(slot, gold_before[stop] - gold_before[begin]),
-        n_cumulative=walks.up_to(walks.by_slot(new_in, length[held])),
-        n_cumulative_hit=walks.up_to(walks.by_slot(new_in, gold_length[held])),
+        n_cumulative=walks.up_to(walks.by_slot(new_in, length[is_held])),
+        n_cumulative_hit=walks.up_to(walks.by_slot(new_in, gold_length[is_held])),
     )
 
 
@@ -138,10 +138,10 @@ def held_spans(walks: Walks, spans: Spans) -> Spans:
     cuts, (start, end) = _cut(walks, spans)
     first = _first(start, end, spans.step, len(cuts))
     # The last piece is never held, as no interval is open there.
-    held = np.flatnonzero(first != NEVER)
-    walk = _walk_at(walks, cuts[held])
+    piece = np.flatnonzero(first != NEVER)
+    walk = _walk_at(walks, cuts[piece])
     begin = walks.first_place[walk]
-    return Spans(walk, first[held], cuts[held] - begin, cuts[held + 1] - begin)
+    return Spans(walk, first[piece], cuts[piece] - begin, cuts[piece + 1] - begin)
 
 
 def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
