@@ -87,7 +87,6 @@ DOWNLOADS: Sequence[Download] = (
     Download("runs", "runs"),
     Download("submissions", "submissions", if_any=True),
     Download("effects", "effects", if_any=True),
-    Download("characters", "characters", of_runs=True, if_any=True),
     Download("costs", "costs", of_runs=True, note=_SUMMED),
     Download("items", "items", about="benchmark", without=_TEXTS, note=_NO_TEXT),
     Download("queries", "queries", about="benchmark", without=("text",), note=_NO_TEXT),

@@ -132,7 +132,7 @@ class TablesRead:
         used = sorted({run.task for run in self.runs} & set(self.tasks))
         self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
         self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
-        self.effects, self.characters = lake.read("effects"), lake.read("characters")
+        self.effects = lake.read("effects")
         self.steps = coverage_by_step(lake, {name: each.primary.granularity for name, each in self.protocols.items()})
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")

@@ -10,7 +10,7 @@ from evaluate.metrics import Metric, Requested, metric_named, metrics_of
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
 from evaluate.selection import edition
-from evaluate.statistics.boards import board_rows
+from evaluate.statistics.boards import CHARACTERS, board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.averages import ITEM, ITEM_INTERVALS
@@ -144,7 +144,8 @@ def _worked_out(
     inside = in_slice(items, slice_, value)
     made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
     rows.append(made.with_columns(**{name: pl.lit(of) for name, of in of_slice.items()}).collect())
-    others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "characters")}
+    others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "boards")}
+    others["characters"] = others.pop("boards").select(CHARACTERS).drop_nulls().unique()
     tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
     return board_rows(protocol, runs, task.kind, aggregates=pl.concat(rows), **tables)
 

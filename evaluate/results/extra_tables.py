@@ -75,10 +75,9 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     if board is None:
         return None
     slice_, value = board.select(SLICE).row(0)
-    ordered = board.filter(metric=metric.name).sort("k", "place").drop("read").lazy()
-    known = lake.scan("characters", protocol=protocol.name).filter(slice=slice_, slice_value=value)
     rows = (
-        ordered.join(known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left")
+        board.lazy()
+        .filter(metric=metric.name)
         .join(run_costs(lake).drop("benchmark"), on="run_id", how="left")
         .filter(pl.col("read").is_not_null() | pl.col("hardware").is_not_null())
         .sort("k", "place")

@@ -114,7 +114,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
     target = target_of(
         lake,
-        *("characters", "effects", "ledger_means", "comparisons", "ranks", "boards"),
+        *("effects", "ledger_means", "comparisons", "ranks", "boards"),
         part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
         parameters=[systems.rows(), asdict(protocol)],
@@ -144,7 +144,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
         ranks = rank_runs(protocol, rows, comparisons)
         frames = {"aggregates": pooled, "ranks": ranks, "comparisons": comparisons, "characters": read}
         board = board_rows(protocol, systems, task.kind, **frames)
-        return [read, effects, means.collect(), comparisons, ranks, board]
+        return [effects, means.collect(), comparisons, ranks, board]
 
     target.make(make)
 

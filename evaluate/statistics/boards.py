@@ -1,4 +1,4 @@
-"""Tables `ranks`, `characters`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers.
+"""Tables `ranks`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers.
 
 Pages, their scripts, exports, `evaluate table` and the gate read order, averages, states and differences from here.
 Ranges of ranks follow the verdicts of table `comparisons`, so the two never disagree. They are corrected for multiple
@@ -20,6 +20,8 @@ from lake.tables import FINAL, LINES, RANKING, table
 from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, reference_of
 
 _WHERE = [*MEASURE, *SLICE]
+CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
+"""The columns of :func:`characters_of`."""
 
 
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame) -> pl.DataFrame:
@@ -76,15 +78,18 @@ def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]
 def characters_of(
     protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, hits: Iterable[pl.LazyFrame]
 ) -> pl.DataFrame:
-    """Rows of table `characters` (characters per item down to each cut-off), for runs scored in the headline slice.
+    """How much one reads of the runs scored in the headline slice: mean non-whitespace characters per item.
 
-    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`.
+    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. The result has run_id, k
+    (the cut-offs of the primary metric), slice, slice_value, `read` (the first k results, or results until the budget k
+    is used up; for k = 0 all, of a ranking scored as a context the context formed from it) and `returned` (everything).
+    Lines returned before are not counted again.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
-    declared = table("characters")
     if shown.is_empty():
-        return pl.DataFrame(schema=declared.columns)
+        columns = table("boards").columns
+        return pl.DataFrame(schema={name: columns[name] for name in CHARACTERS})
     of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
     # A run of completions, or without any hit, has no row.
     read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
@@ -92,12 +97,8 @@ def characters_of(
         read.lazy()
         .join(shown.lazy(), on="run_id")
         .with_columns(pl.exclude("run_id", *SLICE, "n_items") / pl.col("n_items"))
-        .unpivot(
-            [str(k) for k in ks], index=["run_id", *SLICE, "n_items", "returned"], variable_name="k", value_name="read"
-        )
-        .with_columns(pl.col("k").cast(pl.Int64), protocol=pl.lit(protocol.name))
-        .select(pl.col(name).cast(kind) for name, kind in declared.columns.items())
-        .sort(declared.key)
+        .unpivot([str(k) for k in ks], index=["run_id", *SLICE, "returned"], variable_name="k", value_name="read")
+        .select(pl.col(name).cast(pl.Int64) if name == "k" else pl.col(name) for name in CHARACTERS)
         .collect()
     )
 
@@ -180,8 +181,9 @@ def board_rows(
 ) -> pl.DataFrame:
     """The board of one task's runs under one protocol: rows of table `boards`.
 
-    `runs` are the task's rows of table `runs`; the other frames are these runs' rows of the tables of the same names.
-    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
+    `runs` are the task's rows of table `runs`; `characters` comes from :func:`characters_of`; the other frames are
+    these runs' rows of the tables of the same names. `kind` is the declared benchmark whose rules score the task; it
+    determines the reference system.
     """
     opening = headline_slice(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
@@ -211,8 +213,7 @@ def board_rows(
     places = ranks.lazy().select(*SLICE, "run_id", "rank", "rank_low", "rank_high", "tie_group", "too_few")
     places = places.with_columns(is_primary=True, is_shown=True)
     rows = rows.join(places, on=[*SLICE, "run_id", "is_primary", "is_shown"], how="left")
-    read = characters.lazy().select("run_id", "k", *SLICE, "read").unique(["run_id", "k", *SLICE])
-    rows = rows.join(read, on=["run_id", "k", *SLICE], how="left")
+    rows = rows.join(characters.lazy(), on=["run_id", "k", *SLICE], how="left")
     rows = _with_differences(rows.collect(), kind, comparisons.lazy()).with_columns(protocol=pl.lit(protocol.name))
     return rows.select(pl.col(name).cast(kind) for name, kind in table("boards").columns.items()).collect()
 

@@ -107,7 +107,6 @@ TABLES: Mapping[str, Table] = {
         Table("aggregates", evaluated.Aggregates, ("benchmark", "run_id"), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol"), "evaluate"),
-        Table("characters", evaluated.Characters, ("benchmark", "protocol"), "evaluate"),
         Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", evaluated.Ranks, ("benchmark", "protocol"), "evaluate"),

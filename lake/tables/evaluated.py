@@ -103,21 +103,6 @@ class Effects(dy.Schema):
     left_out = dy.List(dy.String())
 
 
-class Characters(dy.Schema):
-    """How much one reads of a run: mean non-whitespace characters per item, over the protocol's headline slice.
-
-    `read` goes down to the cut-off `k` of the protocol's primary metric: the first k results, or results until the
-    budget is used up. k 0 is the whole answer; for a ranking scored as a context it is the context formed from it.
-    `returned` counts everything returned. Lines returned before are not counted again.
-    """
-
-    protocol = dy.String(primary_key=True)
-    k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_id = key_columns(3)
-    read, returned = number_columns(2, least=0)
-    n_items = dy.Int64(min=1)
-
-
 class Ranks(dy.Schema):
     """The rank of a system on a board; null if there are too few items. Baselines and partial runs have no row."""
 
@@ -148,7 +133,8 @@ class Boards(dy.Schema):
     position = dy.Int64(min=0)
     place = dy.Int64(min=1)
     state = dy.String()
-    value, low, high, share_of_oracle, delta, delta_low, delta_high, read = number_columns(8, nullable=True)
+    value, low, high, share_of_oracle, delta, delta_low, delta_high = number_columns(7, nullable=True)
+    read, returned = number_columns(2, least=0, nullable=True)
     n, n_items, of_items, n_repos, n_failed, n_not_applicable = integer_columns(6)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
     rank, rank_low, rank_high, tie_group = integer_columns(4, least=1, nullable=True)

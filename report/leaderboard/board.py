@@ -195,8 +195,10 @@ class Board:
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
         """(run id, cut-off) → characters read up to it, and characters returned in all."""
-        stored = self.facts.characters.filter(**self.where).select("run_id", "k", "read", "returned")
-        return {(run_id, k): (read, returned) for run_id, k, read, returned in stored.iter_rows()}
+        primary = self.primary.measure[:2]
+        stored = self.numbers.filter("is_shown", granularity=primary[0], metric=primary[1], **self.where)
+        rows = stored.select("run_id", "k", "read", "returned").drop_nulls()
+        return {(run_id, k): (read, returned) for run_id, k, read, returned in rows.iter_rows()}
 
     @property
     def value_of_item(self) -> pl.Expr:

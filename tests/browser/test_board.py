@@ -251,7 +251,7 @@ def test_the_view_is_copied_as_csv_markdown_and_latex(opened: Opened) -> None:
     assert head[:4] == ["system", "ndcg@10", "low", "high"]
     best = rows[0]
     assert (best[0], best[1], best[head.index("difference")]) == ("window-20-10+bm25-okapi", "0.732", "-0.081")
-    assert (best[head.index("n")], best[head.index("n_items")], best[head.index("characters")]) == ("5", "5", "1200")
+    assert (best[head.index("n")], best[head.index("n_items")], best[head.index("characters")]) == ("5", "5", "4810")
     assert len(rows) == len(SYSTEMS) + 2
     text = copy(page, "markdown", "Markdown")
     assert "| fixed-nws-1500+own-file | 0.813 |" in text

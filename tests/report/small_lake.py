@@ -1,12 +1,12 @@
 """A lake small enough to check by hand: two protocols, baselines, a failed and a limited run, hostile names."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from evaluate.statistics.boards import board_rows
+from evaluate.statistics.boards import CHARACTERS, board_rows
 from lake.catalog.protocol import Primary, Protocol
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
@@ -59,8 +59,6 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
             write_run(lake, system)
             write_scores(lake, system, CHUNKING, chunking)
             write_scores(lake, system, TARGET, target)
-        for protocol_name in PROTOCOLS:
-            write_characters(lake, protocol_name, systems)
         write_effects(lake)
         write_run(lake, FAILED, status="failed")
         write_run(lake, LIMITED, limit=2)
@@ -69,11 +67,11 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
 
 
 def write_boards(lake: Lake) -> Lake:
-    """Work out table `boards` from what the lake holds of aggregates, ranks, comparisons and characters now."""
+    """Work out table `boards` from what the lake holds of aggregates, ranks and comparisons now."""
     kinds = dict(lake.read("benchmarks").select("name", "like").iter_rows())
     for protocol in lake.read("protocols").iter_rows(named=True):
         folders = {"benchmark": protocol["benchmark"], "protocol": protocol["name"]}
-        names = ("aggregates", "ranks", "comparisons", "characters")
+        rules, names = _rules(protocol), ("aggregates", "ranks", "comparisons")
         tables = {name: _of_protocol(lake, name, **folders) for name in names}
         for task in protocol["tasks"]:
             runs = lake.read("runs").filter(task=task, benchmark=protocol["benchmark"])
@@ -84,7 +82,7 @@ def write_boards(lake: Lake) -> Lake:
             }
             kind = kinds.get(protocol["benchmark"]) or protocol["benchmark"]
             if of_task["aggregates"].height:
-                board = board_rows(_rules(protocol), runs, kind, **of_task)
+                board = board_rows(rules, runs, kind, **of_task, characters=_characters(rules, of_task["aggregates"]))
                 lake.write("boards", board, part=task.replace("/", "."), fingerprint="f", **folders)
     return lake
 
@@ -98,6 +96,13 @@ def _rules(row: Mapping[str, Any]) -> Protocol:
         primary=Primary(**row["primary"]),
         headline=(row["headline"]["slice"], row["headline"]["slice_value"]),
     )
+
+
+def _characters(rules: Protocol, aggregates: pl.DataFrame) -> pl.DataFrame:
+    """How much is read of each run down to the primary metric's cut-off: the better it is, the less."""
+    slice_, value = rules.headline or ("all", "all")
+    rows = aggregates.filter(metric=rules.primary.metric, k=rules.primary.k, slice=slice_, slice_value=value)
+    return rows.with_columns(read=4_000 / (pl.col("macro").abs() + 0.1), returned=pl.lit(8_000.0)).select(CHARACTERS)
 
 
 def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.DataFrame:
@@ -239,16 +244,6 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
         for place, repo in enumerate(REPOS)
     ]
     write(lake, "aggregates", rows, fingerprint=fingerprint, **folders)
-
-
-def write_characters(lake: Lake, protocol_name: str, systems: Iterable[str]) -> None:
-    """How much is read of each system; the least of the one with windows."""
-    rows = [
-        {"run_id": run_id(system), "k": 10, "slice": HEADLINE[0], "slice_value": HEADLINE[1], "returned": 2_345.0,
-         "read": 1_200.25 if system.startswith("window") else 1_900.0 + place, "n_items": 5}
-        for place, system in enumerate(systems)
-    ]  # fmt: skip
-    write(lake, "characters", rows, benchmark="repoeval", protocol=protocol_name)
 
 
 def write_effects(lake: Lake) -> None:

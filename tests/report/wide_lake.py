@@ -200,7 +200,7 @@ def _write_ledger_means(lake: Lake, ledger: pl.DataFrame, items: pl.DataFrame, f
 
 
 def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> None:
-    """Ranks, comparisons of all pairs, and what is read of each system, by the primary metric."""
+    """Ranks and comparisons of all pairs by the primary metric."""
     folders = {"benchmark": protocol.name.partition("@")[0], "protocol": protocol.name}
     key = ["granularity", "metric", "k", "slice", "slice_value"]
     means = means.filter(~pl.col("slice").is_in(["context", "difficulty", "level", "language"]))
@@ -222,12 +222,6 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
     )  # fmt: skip
     said: dict[str, Column] = {"p": 0.04, "p_adjusted": 0.05, "smallest_detectable": 0.03}
     _write(lake, "comparisons", compared, **folders, **said, equivalent=False, exploratory=False, unit="repository")
-    headline = protocol.headline or ("all", "all")
-    of_it = (pl.col("slice") == headline[0]) & (pl.col("slice_value") == headline[1])
-    read = means.filter(of_it).select(
-        "slice", "slice_value", "run_id", read=4_000 / (pl.col("macro") + 0.1), n_items="n"
-    )
-    _write(lake, "characters", read, **folders, k=protocol.primary.k, returned=8_000.0)
 
 
 def _literals(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from evaluate.statistics.boards import board_rows
+from evaluate.statistics.boards import CHARACTERS, board_rows
 from lake.benchmarks import protocols
 from lake.catalog.protocol import MAX_VALUES, Primary
 from lake.tables import table
@@ -39,7 +39,8 @@ def boards(rows: list[dict[str, object]], comparisons: pl.DataFrame | None = Non
     return board_rows(
         PROTOCOL, runs, "contextbench",
         aggregates=pl.DataFrame(rows, schema=table("aggregates").columns), ranks=empty("ranks"),
-        comparisons=empty("comparisons") if comparisons is None else comparisons, characters=empty("characters"),
+        comparisons=empty("comparisons") if comparisons is None else comparisons,
+        characters=empty("boards").select(CHARACTERS),
     )  # fmt: skip
 
 
