@@ -200,9 +200,7 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
 @pytest.mark.parametrize("given", WRONG)
 def test_a_name_that_cannot_be_is_refused_before_anything_is_written(tmp_path: Path, given: str) -> None:
     make, what = WRONG[given]
-    said = command("ingest", "--config", make(tmp_path / "data"), "--lake", tmp_path / "lake")
-    assert said.code == Exit.INVALID
-    assert what in said.err
+    command("ingest", "--config", make(tmp_path / "data"), "--lake", tmp_path / "lake").refused(Exit.INVALID, what)
     assert not (tmp_path / "lake/items").exists()
 
 
@@ -210,9 +208,7 @@ def test_what_reads_it_again_is_its_declaration(tmp_path: Path) -> None:
     lake, config = ("--lake", tmp_path / "lake"), declared(tmp_path / "data")
     done("ingest", "--config", config, "--chunkers", "whole-file", *lake)
     said = command("ingest", NAME, *lake)
-    assert said.code == Exit.USAGE
-    assert f"{NAME} is own data and is read by its config" in said.err
-    assert f"--config FILE.yaml, with name: {NAME}" in said.err
+    said.refused(Exit.USAGE, f"{NAME} is own data and is read by its config", f"--config FILE.yaml, with name: {NAME}")
     other = lay_out(tmp_path / "ours", OURS.replace("name: repoeval", "name: my-code\nlike: repoeval"))
     done("ingest", "--config", other, "--chunkers", "fixed-nws-300", *lake)
     said = command("evaluate", NAME, "--systems", "*+bm25-okapi", *lake)
@@ -224,8 +220,7 @@ def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:
     done("ingest", "--config", declared(tmp_path / "data"), *lake)
     before = stored(tmp_path / "lake")
     own = OURS.replace("name: repoeval\nlabel: ours", f"name: {NAME}\nlike: repoeval")
-    said = command("ingest", "--config", lay_out(tmp_path / "ours", own), *lake)
-    assert said.code == Exit.USAGE
+    said = command("ingest", "--config", lay_out(tmp_path / "ours", own), *lake).refused(Exit.USAGE)
     what = (
         "data labelled own in the manner of contextbench; data labelled own in the manner of repoeval would replace it"
     )

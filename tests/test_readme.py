@@ -46,10 +46,10 @@ def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
         pytest.skip("ripgrep is not installed: apt-get install ripgrep")
     for line in lines:
         command("ingest", *shlex.split(line)).done()
-    assert command("evaluate", "--systems", "my-*,ripgrep").code == 0
+    command("evaluate", "--systems", "my-*,ripgrep").done()
     runs = pl.read_parquet(lake_folder / "runs/**/*.parquet").filter(origin="imported")
     assert sorted(runs["system"]) == ["my-names", "my-retriever", "my-words", "ripgrep"]
-    assert command("report", "--site", tmp_path / "site").code == 0
+    command("report", "--site", tmp_path / "site").done()
     page = (tmp_path / "site/repoeval-all.html").read_text()
     assert all(name in page for name in runs["system"])
 
@@ -107,10 +107,9 @@ def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
     command(*shlex.split(evaluated)[2:]).done()
     rows = Lake(lake_folder).read("run_items").join(Lake(lake_folder).read("runs"), on="run_id")
     assert set(rows.filter(system="whole-file+recorded")["status"]) == {"done"}
-    wrong = command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet")
-    assert (wrong.code, "Write CHUNKER+recorded" in wrong.err) == (2, True)
+    command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet").ended(2, "Write CHUNKER+recorded")
     nowhere = command("evaluate", "texts", "whole-file+recorded", "-o", "nowhere/x.parquet")
-    assert (nowhere.code, "  where: nowhere/x.parquet\n" in nowhere.err) == (1, True)
+    nowhere.ended(1, "  where: nowhere/x.parquet\n")
 
 
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:

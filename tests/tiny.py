@@ -193,10 +193,21 @@ class Said:
     out: str
     err: str
 
-    def done(self) -> Self:
-        """The same, of a command that ended well."""
-        assert self.code == 0, self.err + self.out
+    def ended(self, code: int, *texts: str) -> Self:
+        """The same, of a command that ended with this status, has these texts in stderr and showed no traceback."""
+        assert self.code == code, self.err + self.out
+        assert [text for text in texts if text not in self.err] == [], self.err
+        assert not any(sign in self.err for sign in ("Traceback", "bug in Goldspan")), self.err
         return self
+
+    def done(self, *texts: str) -> Self:
+        """The same, of a command that ended well and has all these texts in stderr."""
+        return self.ended(0, *texts)
+
+    def refused(self, code: int, *texts: str) -> Self:
+        """The same, of a command that ended with an error of at most ten lines and nothing else."""
+        assert (self.out, len(self.err.splitlines()) <= 10) == ("", True), self.out + self.err
+        return self.ended(code, *texts)
 
 
 @contextmanager

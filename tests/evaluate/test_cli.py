@@ -135,7 +135,7 @@ def test_a_table_has_ranks_only_where_it_is_ordered_by_what_they_are_of(lake_fol
 
 def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(lake_folder: Path) -> None:
     asked = ["ndcg@20", "line_f1@4000", "self_share@3", "ndcg@10", "line_f1", "accuracy@2"]
-    assert command("evaluate", "--lake", lake_folder).code == 0
+    command("evaluate", "--lake", lake_folder).done()
     before = stored(lake_folder)
     said = command(
         "evaluate", "--lake", lake_folder, "--metrics", ",".join(asked).replace("line_f1,", "line_f1@0,")
@@ -213,8 +213,8 @@ def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(sour
         )
     lake = tmp_path / "lake"
     asked = ("--subsets", "function-1k,function-4k", "--chunkers", "whole-file")
-    assert command("ingest", "--source", source, *asked, "--lake", lake).code == 0
-    assert command("evaluate", "--lake", lake).code == 0
+    command("ingest", "--source", source, *asked, "--lake", lake).done()
+    command("evaluate", "--lake", lake).done()
     assert "repoeval@chunking-v1, subset function-1k, macro" in command("evaluate", "table", "--lake", lake).out
 
 
@@ -233,7 +233,7 @@ def test_effects_of_few_repositories_are_told_over_their_items(tmp_path: Path) -
 def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     ingested(lake, source, chunkers=["whole-file"])
-    assert command("evaluate", "--lake", lake).code == 0
+    command("evaluate", "--lake", lake).done()
     printed = command("evaluate", "effects", "--lake", lake)
     assert (printed.code, printed.out) == (Exit.MISSING, "")
     assert "no two chunkers were run with the same two retrievers on all items" in printed.err

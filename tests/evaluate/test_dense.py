@@ -142,14 +142,14 @@ def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_n
     for part in [one for name in ("runs", "hits", "run_items") for one in lake.parts(name) if "dense" in str(one.path)]:
         lake.remove(part)
     given.clear()
-    assert command(*evaluate).code == 0
+    command(*evaluate).done()
     assert given == []
     again = Lake(lake_folder).read("hits").filter(pl.col("run_id").is_in(runs["run_id"].implode()))
     assert again.equals(ranked)
 
     # Where the model is gone, its runs stay.
     monkeypatch.chdir(lake_folder)
-    assert command("evaluate", "--lake", lake_folder).code == 0
+    command("evaluate", "--lake", lake_folder).done()
     assert set(runs["run_id"]) <= set(Lake(lake_folder).read("runs")["run_id"])
 
 
@@ -162,7 +162,7 @@ def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
     names = {"whole-file+dense:model", "whole-file+hybrid:bm25-okapi:dense:model:dtype=bf16"}
     assert names <= set(runs["system"])
     site = tmp_path / "site"
-    assert command("report", "--lake", lake_folder, "--site", site).code == 0
+    command("report", "--lake", lake_folder, "--site", site).done()
     files = [path for path in site.rglob("*") if path.is_file()]
     assert any("dense-model" in path.name for path in files)
     for path in files:
@@ -196,8 +196,9 @@ def test_without_the_extra_one_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+dense:{model_folder}")
-    assert said.code == Exit.MISSING
-    assert "cannot run here\n  First: pip install torch==2.13.0, then pip install -r requirements-dense.txt" in said.err
+    said.refused(
+        Exit.MISSING, "cannot run here\n  First: pip install torch==2.13.0, then pip install -r requirements-dense.txt"
+    )
 
 
 @pytest.mark.parametrize("name", ["dense:some/model", "unixcoder"])
@@ -205,8 +206,7 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}")
-    assert said.code == Exit.MISSING
+    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}").refused(Exit.MISSING)
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
     assert f"{model} is neither a local folder" in said.err
     assert f"First: hf download {model}" in said.err

@@ -29,10 +29,7 @@ ONE = ("--systems", "window-4-2+bm25-okapi")
 
 
 def _evaluate(lake: Path, *arguments: object, code: int = 0) -> Said:
-    said = command("evaluate", "--lake", lake, *arguments)
-    assert said.code == code, said.err
-    assert "Traceback" not in said.err
-    return said
+    return command("evaluate", "--lake", lake, *arguments).ended(code)
 
 
 def _ready(lake: Path, source: Path, *, chunkers: tuple[str, ...] = ("window-4-2",), **given: object) -> Path:

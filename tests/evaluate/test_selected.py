@@ -39,11 +39,11 @@ def _asked(lake: Lake, task: str) -> set[str]:
 
 def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Path) -> None:
     ids = lake.read("items", benchmark="repoeval").filter("scorable")["item_id"].sort().to_list()
-    assert command("evaluate", "repoeval", "--items", f"item_id={ids[0]}", *SYSTEMS, "--lake", lake.root).code == 0
+    command("evaluate", "repoeval", "--items", f"item_id={ids[0]}", *SYSTEMS, "--lake", lake.root).done()
     assert _asked(lake, "repoeval/prompt") == {ids[0]}
     file = tmp_path / "ids.txt"
     file.write_text("\n".join(ids[1:3]))
-    assert command("evaluate", "repoeval", "--items", file, *SYSTEMS, "--lake", lake.root).code == 0
+    command("evaluate", "repoeval", "--items", file, *SYSTEMS, "--lake", lake.root).done()
     assert _asked(lake, "repoeval/prompt") == set(ids[:3])
     assert not lake.parts("runs", benchmark="repobench-r")
     runs = lake.read("runs").filter(system="whole-file+tfidf")
@@ -52,18 +52,17 @@ def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Pat
 
 
 def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> None:
-    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root).done()
-    assert "repoeval is unchanged: none of its items is selected" in said.err
+    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root)
+    said.done("repoeval is unchanged: none of its items is selected")
     assert _asked(lake, "repobench-r/chunks")
     none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
-    assert none.code == Exit.MISSING
-    assert "no item of repobench-r, repoeval has level=simple" in none.err
+    none.refused(Exit.MISSING, "no item of repobench-r, repoeval has level=simple")
 
 
 def test_a_limit_of_ingest_is_of_all_subsets_together(tmp_path: Path) -> None:
     put(put(tmp_path / "source", ROWS, []), ROWS, [], name="python_cfr")
     arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", tmp_path / "lake")
-    assert command("ingest", "repobench-r", "--limit", 3, *arguments).code == 0
+    command("ingest", "repobench-r", "--limit", 3, *arguments).done()
     items = Lake(tmp_path / "lake").read("items")
     assert sorted(items["subset"].value_counts().rows()) == [("python_cff", 2), ("python_cfr", 1)]
 

@@ -189,12 +189,12 @@ def test_what_was_run_before_is_run_on_as_far_as_it_can_be() -> None:
 @pytest.mark.slow
 def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder: Path) -> None:
     named = "whole-file+bm25-okapi~last-3-lines"
-    assert command("evaluate", "--lake", lake_folder, "--systems", named).code == 0
+    command("evaluate", "--lake", lake_folder, "--systems", named).done()
     lake = Lake(lake_folder)
     assert "bm25-okapi~last-3-lines" in known_retrievers(lake)
     assert "bm25-okapi~last-3-lines" in lake.read("retrievers")["name"]
     before = {part.relative_path: part.fingerprint for part in lake.parts("scores")}
-    assert command("evaluate", "--lake", lake_folder).code == 0
+    command("evaluate", "--lake", lake_folder).done()
     assert {part.relative_path: part.fingerprint for part in lake.parts("scores")} == before
     hits = lake.scan("hits").join(lake.scan("runs").select("run_id", "system"), on="run_id").collect()
     one, other = (hits.filter(system=name)["score"] for name in (named, "whole-file+bm25-okapi"))
@@ -220,10 +220,10 @@ def test_hard_negatives_are_a_task_that_runs_where_it_is_named(tmp_path: Path) -
     lake = tmp_path / "lake"
     ingested(lake, build(tmp_path / "source"), chunkers=("whole-file",))
     run = ("evaluate", "--systems", "*+bm25-okapi", "--lake", lake)
-    assert command(*run).code == 0
+    command(*run).done()
     alone = _of(lake, "prompt")
     assert (len(alone) > 0, _of(lake, "prompt-hard")) == (True, {})
-    assert command(*run, "--tasks", HARD).code == 0
+    command(*run, "--tasks", HARD).done()
     hard = _of(lake, "prompt-hard")
     # The other task's numbers, ranks and comparisons are what they were.
     assert _of(lake, "prompt") == alone
@@ -239,7 +239,7 @@ def test_hard_negatives_are_a_task_that_runs_where_it_is_named(tmp_path: Path) -
     assert set(protocols) == {"repoeval@hard-negatives-v1"}
     # Once it was run it is kept.
     store.remove(store.parts("hits", run_id=runs["run_id"][0])[0])
-    assert command(*run).code == 0
+    command(*run).done()
     assert _of(lake, "prompt-hard") == hard
 
 
@@ -247,7 +247,7 @@ def test_relevance_by_intersection_over_union_is_that_of_a_plain_reading(tmp_pat
     folder = tmp_path / "lake"
     ingested(folder, build(tmp_path / "source"), chunkers=("fixed-nws-200", "whole-file"))
     run = ("evaluate", "--systems", "*+bm25-okapi", "--tasks", "repoeval/prompt-iou", "--lake", folder)
-    assert command(*run).code == 0
+    command(*run).done()
     lake = Lake(folder)
     gold = lake.read("gold_spans").filter(gold="context-and-completion")
     chunks = lake.read("files").join(lake.read("chunks"), on="sha256")
@@ -281,6 +281,6 @@ def _iou(chunk: tuple[str, int, int], gold: pl.DataFrame) -> float:
 def test_a_task_that_is_none_or_of_no_benchmark_here_is_refused(tmp_path: Path) -> None:
     ingested(tmp_path / "lake", build(tmp_path / "source"), chunkers=("whole-file",))
     unknown = command("evaluate", "--tasks", "repoeval/prompt-hrad", "--lake", tmp_path / "lake")
-    assert (unknown.code, "Did you mean 'repoeval/prompt-hard'" in unknown.err) == (Exit.USAGE, True)
+    unknown.refused(Exit.USAGE, "Did you mean 'repoeval/prompt-hard'")
     other = command("evaluate", "--tasks", "repobench-r/chunks", "--lake", tmp_path / "lake")
-    assert (other.code, "no benchmark for --tasks repobench-r/chunks" in other.err) == (Exit.MISSING, True)
+    other.refused(Exit.MISSING, "no benchmark for --tasks repobench-r/chunks")

@@ -22,8 +22,7 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
 
 def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
     said = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
-    assert said.code == Exit.MISSING
-    assert "does not exist" in said.err
+    said.refused(Exit.MISSING, "does not exist")
 
 
 def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,9 +72,7 @@ def test_what_cannot_be_made_again_is_kept_and_the_rest_is_as_it_was_after_anoth
     before = stored(lake_folder, *BY_INGEST)
     runs = {path: data for path, data in stored(lake_folder, *OF_RUNS).items() if "mine" in path}
 
-    said = command("ingest", "clean", "--lake", lake_folder).done()
-    assert "kept: 1 imported run: mine\n" in said.err
-    assert "kept: downloads, 0.1 MB\n" in said.err
+    command("ingest", "clean", "--lake", lake_folder).done("kept: 1 imported run: mine\n", "kept: downloads, 0.1 MB\n")
     benchmark = {path: data for path, data in before.items() if path.startswith("benchmarks/part-repoeval.")}
     assert len(benchmark) == 1
     assert stored(lake_folder) == runs | benchmark
@@ -88,13 +85,11 @@ def test_what_cannot_be_made_again_is_kept_and_the_rest_is_as_it_was_after_anoth
 def test_all_is_everything_of_the_lake_and_nothing_beside_it(lake_folder: Path) -> None:
     (lake_folder / "cache").mkdir()
     (lake_folder / "notes.txt").write_text("mine")
-    assert command("ingest", "clean", "--all", "--lake", lake_folder).code == 0
+    command("ingest", "clean", "--all", "--lake", lake_folder).done()
     assert sorted(path.name for path in lake_folder.iterdir()) == [".lock", "notes.txt"]
 
 
 def test_a_folder_that_is_no_lake_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
-    said = command("ingest", "clean", "--all", "--lake", tmp_path)
-    assert said.code == 2
-    assert "this folder is not a lake" in said.err
+    command("ingest", "clean", "--all", "--lake", tmp_path).ended(2, "this folder is not a lake")
     assert (tmp_path / "cache").is_dir()

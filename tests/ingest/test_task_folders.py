@@ -35,7 +35,7 @@ session = {"schema_version": "ATIF-v1.4", "session_id": "1", "agent": agent, "st
 @pytest.fixture(scope="module")
 def lake(sample_contextbench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     lake = linked(sample_contextbench / "lake", tmp_path_factory.mktemp("tasks") / "lake")
-    assert command("ingest", "repoeval", "--limit", 8, "--chunkers", "whole-file", "--lake", lake).code == 0
+    command("ingest", "repoeval", "--limit", 8, "--chunkers", "whole-file", "--lake", lake).done()
     return lake
 
 
@@ -64,7 +64,7 @@ def test_a_folder_per_item_holds_the_question_and_the_repository(lake: Path, tmp
 
 def test_nothing_of_the_answer_is_handed_out(lake: Path, tmp_path: Path) -> None:
     store = Lake(lake)
-    assert _tasks(lake, "contextbench", "-o", tmp_path / "issues").code == 0
+    _tasks(lake, "contextbench", "-o", tmp_path / "issues").done()
     for item_id, patch in store.read("items", benchmark="contextbench").select("item_id", "patch").iter_rows():
         folder = tmp_path / "issues" / item_id
         text = (folder / "prompt.md").read_text() + (folder / "task.json").read_text()
@@ -75,7 +75,7 @@ def test_nothing_of_the_answer_is_handed_out(lake: Path, tmp_path: Path) -> None
         assert not added <= {*texts.splitlines()}
         assert patch not in texts
         assert not (folder / "repository" / ".git").exists()
-    assert _tasks(lake, "repoeval", "-o", tmp_path / "holes").code == 0
+    _tasks(lake, "repoeval", "-o", tmp_path / "holes").done()
     items = store.read("items", benchmark="repoeval").select("item_id", "target_path", "target_line", "target_text")
     for item_id, path, line, answer in items.iter_rows():
         folder = tmp_path / "holes" / item_id
@@ -88,7 +88,7 @@ def test_nothing_of_the_answer_is_handed_out(lake: Path, tmp_path: Path) -> None
 
 
 def test_lines_in_place_of_folders(lake: Path, tmp_path: Path) -> None:
-    assert _tasks(lake, "contextbench", "-o", tmp_path / "out", "--format", "jsonl", "--items", "language=go").code == 0
+    _tasks(lake, "contextbench", "-o", tmp_path / "out", "--format", "jsonl", "--items", "language=go").done()
     rows = [json.loads(line) for line in (tmp_path / "out/tasks.jsonl").read_text().splitlines()]
     assert {row["language"] for row in rows} == {"go"}
     assert all(row["prompt"].strip() and row["item_id"] for row in rows)
@@ -110,9 +110,7 @@ def test_a_result_is_what_the_task_takes(lake: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path) -> None:
     put(tmp_path / "out/mine.txt", b"x")
-    said = _tasks(lake, "contextbench", "-o", tmp_path / "out")
-    assert said.code == Exit.ERROR
-    assert "is not empty" in said.err
+    _tasks(lake, "contextbench", "-o", tmp_path / "out").ended(Exit.ERROR, "is not empty")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
 
 
@@ -127,9 +125,7 @@ def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path)
 def test_what_cannot_be_handed_out_is_said(
     lake: Path, tmp_path: Path, arguments: list[str], code: Exit, words: str
 ) -> None:
-    said = _tasks(lake, *arguments, "-o", tmp_path / "out")
-    assert said.code == code
-    assert words in said.err
+    _tasks(lake, *arguments, "-o", tmp_path / "out").ended(code, words)
 
 
 def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -> None:
@@ -152,7 +148,7 @@ def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -
 @pytest.mark.parametrize("told_by", ["prompt", "task.json"])
 def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path: Path, told_by: str) -> None:
     tasks, sessions = tmp_path / "tasks", tmp_path / "sessions"
-    assert _tasks(lake, "contextbench", "-o", tasks).code == 0
+    _tasks(lake, "contextbench", "-o", tasks).done()
     sessions.mkdir()
     script = put(tmp_path / "agent.py", AGENT.encode())
     folders = sorted(tasks.iterdir())[:6]

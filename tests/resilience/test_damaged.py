@@ -27,17 +27,15 @@ def test_a_flipped_bit_in_any_table_is_named_and_its_part_made_again_to_the_same
 
 @pytest.mark.parametrize("name", ["aggregates", "items"])
 def test_no_page_is_made_of_a_damaged_part(lake: Path, tmp_path: Path, name: str) -> None:
-    assert command("report", "--lake", lake, "--site", tmp_path / "site").code == 0
+    command("report", "--lake", lake, "--site", tmp_path / "site").done()
     built = (tmp_path / "site/manifest.json").read_bytes()
     part = Lake(lake).parts(name)[0].path
     flip(part, 4_000)
     # The site is of the lake as it was, and stays: nothing of it is read again.
-    assert command("report", "--lake", lake, "--site", tmp_path / "site").code == 0
+    command("report", "--lake", lake, "--site", tmp_path / "site").done()
     assert (tmp_path / "site/manifest.json").read_bytes() == built
     said = command("report", "--site", tmp_path / "new", "--lake", lake)
-    assert said.code == Exit.INVALID
-    assert f"where: {part}" in said.err
-    assert "make ingest evaluate" in said.err
+    said.ended(Exit.INVALID, f"where: {part}", "make ingest evaluate")
     assert not (tmp_path / "new").exists()
 
 
@@ -45,9 +43,7 @@ def test_evaluate_does_not_score_what_ingest_is_to_make_again(lake: Path) -> Non
     part = Lake(lake).parts("gold_spans")[0].path
     flip(part, 4_000)
     before = stored(lake)
-    said = command("evaluate", "--lake", lake)
-    assert said.code == Exit.INVALID
-    assert f"where: {part}" in said.err
+    command("evaluate", "--lake", lake).ended(Exit.INVALID, f"where: {part}")
     assert stored(lake) == before
 
 
@@ -61,8 +57,7 @@ def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
         assert (said.code, said.out) == (Exit.INVALID, "")
         assert f"for example: {name} of {lost}" in said.err
     assert not (tmp_path / "site").exists()
-    said = command("ingest", "verify", "--lake", lake)
-    assert said.code == Exit.INVALID
+    said = command("ingest", "verify", "--lake", lake).ended(Exit.INVALID)
     assert f"missing, although the lake has scores: {name} of {lost}" in said.out
 
 
@@ -77,7 +72,6 @@ def test_a_stray_is_named_by_verify_and_set_aside_even_quietly(home: Path, lake:
     )
     assert "part-old.parquet: it was changed or moved, or another version of Goldspan wrote it; set aside" in ingest.err
     assert stored(lake) == stored(home / "lake2")
-    said = command("ingest", "verify", "--lake", lake).done()
-    assert f"verify: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts" in said.err
-    said = command("ingest", "verify", "--lake", tmp_path / "nothing")
-    assert said.code == Exit.MISSING
+    said = command("ingest", "verify", "--lake", lake)
+    said.done(f"verify: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts")
+    command("ingest", "verify", "--lake", tmp_path / "nothing").ended(Exit.MISSING)

@@ -63,9 +63,7 @@ def test_a_systems_results_have_a_mark_and_the_arithmetic(lake: Path) -> None:
     ],
 )
 def test_an_unknown_name_is_said(lake: Path, arguments: list[str], code: Exit, words: str) -> None:
-    said = _item(lake, *arguments)
-    assert said.code == code
-    assert words in said.err
+    _item(lake, *arguments).ended(code, words)
 
 
 def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
@@ -86,9 +84,7 @@ def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
     assert "BENCHMARKS=repoeval" in said.err
     shutil.rmtree(more / "aggregates")
     assert "next: make evaluate" in command("evaluate", "status", "--lake", more).done().err
-    said = command("evaluate", "status", "--lake", tmp_path / "none")
-    assert said.code == Exit.MISSING
-    assert "make ingest" in said.err
+    command("evaluate", "status", "--lake", tmp_path / "none").refused(Exit.MISSING, "make ingest")
 
 
 def test_what_cannot_be_scored_is_not_evaluated_next(tmp_path: Path) -> None:
@@ -97,7 +93,7 @@ def test_what_cannot_be_scored_is_not_evaluated_next(tmp_path: Path) -> None:
     backwards = {"question": "Where is a?", "repo": "zoo", "gold": [{"path": "a.py", "start": 2, "end": 1}]}
     (tmp_path / "my.jsonl").write_text(json.dumps(backwards))
     own = ("--items", tmp_path / "my.jsonl", "--repositories", tmp_path, "--lake", tmp_path / "lake")
-    assert command("ingest", "own", *own).code == Exit.INCOMPLETE
+    command("ingest", "own", *own).ended(Exit.INCOMPLETE)
     said = command("evaluate", "status", "--lake", tmp_path / "lake").done()
     assert said.out.splitlines()[2].split("\t")[:4] == ["my", "own", "1", "1"]
     assert "make evaluate" not in said.err
@@ -142,7 +138,7 @@ def test_what_a_system_failed_is_what_it_scores_0(lake_folder: Path) -> None:
 
 def test_what_is_not_there_is_said(lake_folder: Path) -> None:
     assert "Did you mean 'window-4-2+own-file'" in listed(lake_folder, "--failed-by", "window-4-2+own-fil").err
-    assert command("evaluate", "items", "repoval", "--lake", lake_folder).code == 2
+    command("evaluate", "items", "repoval", "--lake", lake_folder).ended(2)
     assert "no item of repoeval has repo=zoo" in listed(lake_folder, "--where", "repo=zoo").err
     assert "--where 'nothing=1': items are selected by column=value" in listed(lake_folder, "--where", "nothing=1").err
 
@@ -184,7 +180,7 @@ def test_the_commands_of_an_imported_run_make_it_from_its_file(lake_folder: Path
     file.write_text("\n".join(["item_id\tdocument\trank\tscore", *rows]) + "\n")
     options = ("--benchmark", "repoeval", "--system", "mine", "--task", "repoeval/prompt", "--lake", lake_folder)
     command("ingest", "run", file, *options).done()
-    assert command("evaluate", "--systems", "mine", "--lake", lake_folder).code == 0
+    command("evaluate", "--systems", "mine", "--lake", lake_folder).done()
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
     made_again(lake_folder, run_id, tmp_path / "again", FOLDER=source, FILE=file)
 
@@ -195,7 +191,7 @@ def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path
         "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'results': []}))\n"
     )
     options = ("--search", f"{sys.executable} {program}", "--benchmark", "repoeval", "--system", "mine", "--limit", 2)
-    assert command("ingest", "run", *options, "--lake", lake_folder).code == 0
+    command("ingest", "run", *options, "--lake", lake_folder).done()
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
     said = command("evaluate", "repro", "mine", "--lake", lake_folder)
     assert said.out == command("evaluate", "repro", run_id, "--lake", lake_folder).out
@@ -206,6 +202,4 @@ def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path
 
 
 def test_an_unknown_run_is_an_error_with_those_that_are_like_it(lake_folder: Path, run_id: str) -> None:
-    said = command("evaluate", "repro", run_id[:-1], "--lake", lake_folder)
-    assert said.code == 4
-    assert run_id in said.err
+    command("evaluate", "repro", run_id[:-1], "--lake", lake_folder).ended(4, run_id)

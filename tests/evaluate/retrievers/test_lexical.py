@@ -247,8 +247,7 @@ def test_asked_for_by_name_it_says_what_to_give(
 ) -> None:
     monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
     said = command("evaluate", "--lake", lake_folder, "--systems", "*+edit-codegen")
-    assert said.code == 4
-    assert "edit-codegen cannot run here" in said.err
+    said.ended(4, "edit-codegen cannot run here")
     needed = "a folder with the tokenizer.json of Salesforce/codegen-350M-mono."
     assert f"Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, {needed}" in said.err
     assert "Traceback" not in said.err
@@ -257,8 +256,7 @@ def test_asked_for_by_name_it_says_what_to_give(
 def test_asked_for_by_name_it_says_what_to_install(lake_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "find_spec", lambda _: None)
     said = command("evaluate", "--lake", lake_folder, "--systems", "*+jaccard-codegen")
-    assert said.code == 4
-    assert "pip install -c constraints.txt 'tokenizers>=0.23,<1'" in said.err
+    said.ended(4, "pip install -c constraints.txt 'tokenizers>=0.23,<1'")
     assert offered().isdisjoint(NAMES)
     lexical._tokenizer.cache_clear()
     with pytest.raises(GoldspanError, match=r"the tokenizer of .* is not available"):

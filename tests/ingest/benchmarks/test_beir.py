@@ -37,8 +37,7 @@ def lay_out(folder: Path, corpus: list[Row] = CORPUS, queries: list[Row] = QUERI
 
 
 def read(folder: Path, lake: Path, *, code: int = Exit.INCOMPLETE) -> Lake:
-    said = command("ingest", "beir", "--source", folder, "--lake", lake, "--chunkers", "whole-file")
-    assert said.code == code, said.err
+    command("ingest", "beir", "--source", folder, "--lake", lake, "--chunkers", "whole-file").ended(code)
     return Lake(lake)
 
 
@@ -104,16 +103,13 @@ def test_a_row_that_is_off_is_refused_with_its_line_and_the_others_are_read(tmp_
 def test_a_split_without_judgements_is_missing_and_those_there_are_named(tmp_path: Path) -> None:
     lay_out(tmp_path / "data")
     said = command("ingest", "beir", "--source", tmp_path / "data", "--subsets", "dev", "--lake", tmp_path / "lake")
-    assert said.code == Exit.MISSING
-    assert "qrels/dev.jsonl, .parquet or .tsv is not in" in said.err
-    assert "It has qrels/test.tsv." in said.err
+    said.refused(Exit.MISSING, "qrels/dev.jsonl, .parquet or .tsv is not in", "It has qrels/test.tsv.")
 
 
 def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:
     put(tmp_path / "data/repoeval/datasets/x", b"")
     said = command("ingest", "beir", "--source", tmp_path / "data", "--lake", tmp_path / "lake")
-    assert said.code == Exit.MISSING
-    assert "does not hold beir" in said.err
+    said.refused(Exit.MISSING, "does not hold beir")
     assert "beir" not in command("ingest", "--source", tmp_path / "data", "--lake", tmp_path / "lake").err
 
 

@@ -10,16 +10,12 @@ from tests.tiny import command, repoeval
 pytestmark = pytest.mark.slow
 
 
-def _refused(folder: Path, text: str | bytes, *said: str, code: Exit = Exit.INVALID) -> str:
+def _refused(folder: Path, text: str | bytes, *texts: str, code: Exit = Exit.INVALID) -> None:
     """A declaration costs nothing but its own message, which names the file and says all of this."""
     config = lay_out(folder)
     config.write_bytes(text if isinstance(text, bytes) else text.encode())
-    answer = ingest_own(config, folder / "lake")
-    assert (answer.code, answer.out) == (code, "")
-    for one in ("mine.yaml", *said):
-        assert one in answer.err
+    ingest_own(config, folder / "lake").refused(code, "mine.yaml", *texts)
     assert not Lake(folder / "lake").parts("items")
-    return answer.err
 
 
 def test_the_printed_declaration_without_a_label_of_its_own_is_refused(tmp_path: Path) -> None:
@@ -98,10 +94,9 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> 
 
 def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
     lay_out(tmp_path)
-    said = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
-    assert said.code == Exit.MISSING
-    assert f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}" in said.err
-    assert f"There is: {tmp_path / 'mine.yaml'}." in said.err
+    missing = f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}"
+    run = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
+    run.refused(Exit.MISSING, missing, f"There is: {tmp_path / 'mine.yaml'}.")
     (tmp_path / "folder.yaml").mkdir()
     assert "folder.yaml cannot be read: Is a directory" in ingest_own(tmp_path / "folder.yaml", tmp_path / "lake").err
 
@@ -128,13 +123,10 @@ def test_what_lies_outside_its_own_folder_is_read_only_where_the_command_line_sa
     (config.parent / "linked").symlink_to(private)
     config.write_text(OUTSIDE.replace("ROOT", root.format(absolute=private)))
     lake = tmp_path / "lake"
-    said = ingest_own(config, lake)
-    assert said.code == Exit.INVALID
-    assert f"data.tasks: it is outside {config.parent}, and only files inside are read" in said.err
-    assert "--config-reads FOLDER" in said.err
+    outside = f"data.tasks: it is outside {config.parent}, and only files inside are read"
+    ingest_own(config, lake).refused(Exit.INVALID, outside, "--config-reads FOLDER")
     assert not Lake(lake).parts("items")
-    said = ingest_own(config, lake, "--config-reads", tmp_path)
-    assert "5 of 5 items ready" in said.err
+    assert "5 of 5 items ready" in ingest_own(config, lake, "--config-reads", tmp_path).err
     (reject,) = Lake(lake).read("rejects").rows(named=True)
     assert (reject["position"], reject["excerpt"]) == ("line 6", "")
     assert "hunter2" not in "".join(map(str, reject.values()))
@@ -147,5 +139,4 @@ def test_what_lies_outside_its_own_folder_is_read_only_where_the_command_line_sa
 
 
 def test_a_reads_folder_without_a_declaration_is_an_error(tmp_path: Path) -> None:
-    said = command("ingest", "--config-reads", tmp_path, "--lake", tmp_path / "lake")
-    assert said.code == Exit.USAGE
+    command("ingest", "--config-reads", tmp_path, "--lake", tmp_path / "lake").refused(Exit.USAGE)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from ingest.contents.chunkers import Cut, Document, LineRange
 from ingest.contents.chunkers_by_name import resolve_chunkers, with_context
-from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import build, command
 
@@ -137,7 +136,7 @@ def asked(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]
 
 def test_its_lines_are_what_is_scored(tmp_path: Path) -> None:
     lake, where = asked(tmp_path, "--chunkers", "fixed-nws-60,fixed-nws-60~context")
-    assert command("evaluate", "--systems", "*+bm25-okapi,*+oracle", *where).code == Exit.DONE
+    command("evaluate", "--systems", "*+bm25-okapi,*+oracle", *where).done()
     chunks = lake.read("chunks")
     of = [chunks.filter(chunker=name).drop("chunker", "text") for name in ("fixed-nws-60", "fixed-nws-60~context")]
     assert of[0].equals(of[1])
@@ -158,7 +157,7 @@ def test_its_lines_are_what_is_scored(tmp_path: Path) -> None:
     assert not ranked[0].drop("run_id").equals(ranked[1].drop("run_id"))
     # What a model is to embed is what is ranked.
     out = tmp_path / "texts.parquet"
-    assert command("evaluate", "texts", "fixed-nws-60~context+recorded", "-o", out, *where).code == Exit.DONE
+    command("evaluate", "texts", "fixed-nws-60~context+recorded", "-o", out, *where).done()
     every = pl.read_parquet(out).filter(kind="chunk")["text"]
     paths = set(lake.read("files", benchmark="repoeval")["path"])
     assert {text.partition("\n")[0] for text in every} <= paths
@@ -180,7 +179,7 @@ def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
     script.write_text(PROGRAM)
     lake, where = asked(tmp_path, "--chunker", f"mine={sys.executable} {script}")
     out = tmp_path / "texts.parquet"
-    assert command("evaluate", "texts", "mine+recorded", "-o", out, *where).code == Exit.DONE
+    command("evaluate", "texts", "mine+recorded", "-o", out, *where).done()
     files = lake.read("files", benchmark="repoeval").join(lake.read("blobs").select("sha256", "text"), on="sha256")
     firsts = [
         (path, text.splitlines(keepends=True)[0]) for path, text in files.select("path", "text").iter_rows() if text

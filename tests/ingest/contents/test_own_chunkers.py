@@ -76,8 +76,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     asked = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
     given = f"mine={sys.executable} 'my chunks.py'"
     said = command(*asked, "--chunker", given)
-    assert said.code == 5
-    assert "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats" in said.err
+    said.ended(5, "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats")
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
     assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; standard error: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
@@ -86,10 +85,10 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     # By its name alone where the lake is trusted, and current as long as its script is.
     assert "mine: cutting" not in command(*asked, "--chunkers", "mine", "--trust-lake").err
     script.write_text(PROGRAM.replace("purr", "nobody"))
-    said = command(*asked, "--chunkers", "mine", "--trust-lake").done()
-    assert f"mine runs this command to chunk: {given.removeprefix('mine=')}" in said.err
+    said = command(*asked, "--chunkers", "mine", "--trust-lake")
+    said.done(f"mine runs this command to chunk: {given.removeprefix('mine=')}")
     assert lake.read("rejects").filter(position="chunker mine").is_empty()
-    assert command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").code == 0
+    command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").done()
     runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
     (ingested, _) = provenance(lake, runs["run_id"][0])["commands"]
     assert ingested[-2:] == ["--chunker", given]
@@ -103,12 +102,11 @@ def test_what_a_lake_of_somebody_else_names_is_shown_and_not_run(
     trace, lake = tmp_path / "trace", Lake(tmp_path / "lake")
     (tmp_path / "of_somebody_else.py").write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n")
     asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, "--chunkers")
-    assert command(*asked, "whole-file").code == 0
+    command(*asked, "whole-file").done()
     what = what.format(trace)
     row = lake.read("chunkers").with_columns(name=pl.lit("mine"), command=pl.lit(what))
     lake.write("chunkers", row, part="mine", fingerprint="of somebody else")
-    said = command(*asked, "mine")
-    assert (said.code, f"for example: mine={what}" in said.err, "--trust-lake" in said.err) == (2, True, True)
+    command(*asked, "mine").ended(2, f"for example: mine={what}", "--trust-lake")
     assert not trace.exists()
 
 
@@ -117,7 +115,7 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "given_function.py").write_text(FUNCTION)
     lake = Lake(tmp_path / "lake")
     asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
-    assert command(*asked, "--chunker", "first=given_function:first_line").code == 0
+    command(*asked, "--chunker", "first=given_function:first_line").done()
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
     assert (
@@ -144,9 +142,9 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     why = "failing_function.py:2: ZeroDivisionError: integer division or modulo by zero"
     assert said.code == 5
     assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", said.err)
-    assert command(*asked, "--chunkers", "whole-file").code == 0
+    command(*asked, "--chunkers", "whole-file").done()
     said = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
-    assert (said.code, "skipped bad: it has no chunks for these files" in said.err) == (0, True)
+    said.done("skipped bad: it has no chunks for these files")
 
 
 @pytest.mark.parametrize(
@@ -163,8 +161,7 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     ],
 )
 def test_what_is_no_chunker_is_refused(given: str, code: int, why: str, tmp_path: Path) -> None:
-    said = command("ingest", "--chunker", given, "--lake", tmp_path)
-    assert (said.code, why in said.err) == (code, True)
+    command("ingest", "--chunker", given, "--lake", tmp_path).ended(code, why)
 
 
 READ = "import json, os, sys, time\nrequests = map(json.loads, sys.stdin)\n"

@@ -190,7 +190,7 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
         ("rockets-issue", "contextbench", "mined", f"{head} n=4"),
     ]
     times = {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")}
-    assert _mine(lake.root, made.folder, "--tasks", "completion,issue", "--n", 4).code == 0
+    _mine(lake.root, made.folder, "--tasks", "completion,issue", "--n", 4).done()
     assert {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")} == times
 
 
@@ -211,20 +211,15 @@ def test_what_cannot_be_mined_is_said(
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    said = _mine(tmp_path / "lake", *(one.format(made=made.folder) for one in arguments))
-    assert said.code == code
-    assert words in said.err
-    assert "Traceback" not in said.err
-    assert "bug in Goldspan" not in said.err
+    _mine(tmp_path / "lake", *(one.format(made=made.folder) for one in arguments)).ended(code, words)
 
 
 def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    said = _mine(lake.root, made.folder, "--tasks", "line,issue").done()
-    assert "rockets-line: 0 next-line tasks" in said.err
+    _mine(lake.root, made.folder, "--tasks", "line,issue").done("rockets-line: 0 next-line tasks")
     assert lake.read("benchmarks")["name"].to_list() == ["rockets-issue"]
     at_first = made.commits["first"]
-    assert _mine(lake.root, made.folder, "--tasks", "issue", "--at", at_first).code == Exit.MISSING
+    _mine(lake.root, made.folder, "--tasks", "issue", "--at", at_first).refused(Exit.MISSING)
     assert lake.read("benchmarks").is_empty()
     assert lake.read("items").is_empty()
 
@@ -247,13 +242,13 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
 
 def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) -> None:
     lake = ("--lake", tmp_path / "lake")
-    assert _mine(tmp_path / "lake", made.folder, "--tasks", "completion,issue").code == 0
+    _mine(tmp_path / "lake", made.folder, "--tasks", "completion,issue").done()
     said = command("evaluate", *lake).done()
     assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in said.out
     assert "rockets-completion (mined): line_f1@8000" in said.out
     slices = Lake(tmp_path / "lake").read("aggregates", benchmark="rockets-issue")
     assert {NAMES_FILE, NAMES_NEITHER} <= set(slices.filter(slice="source")["slice_value"])
-    assert command("report", "--site", tmp_path / "site", *lake).code == 0
+    command("report", "--site", tmp_path / "site", *lake).done()
     assert "mined" in (tmp_path / "site/rockets-issue.html").read_text(encoding="utf-8")
 
 
@@ -268,6 +263,5 @@ def test_a_repository_of_another_owner_is_read(made: MadeRepository, tmp_path: P
 
 def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_path: Path) -> None:
     made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
-    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue").done()
-    assert "first commit: 1" in said.err
-    assert "the clone is shallow, so older commits are missing: git fetch --unshallow" in said.err
+    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
+    said.done("first commit: 1", "the clone is shallow, so older commits are missing: git fetch --unshallow")

@@ -47,8 +47,7 @@ def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, 
     file = put(tmp_path / "given.txt", trec([(item, "cats.py", 1, 1) for item in (ITEMS[0], ITEMS[3])]))
     named = f"{ITEMS[0]},{ITEMS[1]},{LAST}"
     asked = ("--items", named, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-    said = command("ingest", "run", file, *asked)
-    assert (said.code, "1 item of the file is not asked by repoeval/prompt" in said.err) == (Exit.INVALID, True)
+    command("ingest", "run", file, *asked).refused(Exit.INVALID, "1 item of the file is not asked by repoeval/prompt")
     said = command("ingest", "run", file, "--skip-unknown", *asked)
     assert "ingest: 1 of 3 items, 2 missing" in said.err
     missing = [(item, "missing", "no list in given.txt") for item in (ITEMS[1], LAST)]
@@ -144,9 +143,7 @@ def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
 
 def test_what_is_skipped_as_asked_is_named_and_no_fault(lake: Lake) -> None:
     for _ in range(2):
-        answer = said(lake, ALL + one("a.py", "other"), "--skip-unknown")
-        assert answer.code == Exit.DONE, answer.err
-        assert "skipped: 1 item not asked here" in answer.err
+        said(lake, ALL + one("a.py", "other"), "--skip-unknown").done("skipped: 1 item not asked here")
     assert lake.read("rejects")["excerpt"].to_list() == ["other"]
 
 
@@ -156,19 +153,17 @@ def test_check_without_a_name_ends_in_a_command_that_can_be_typed(lake: Lake, tm
     words = shlex.split(checked.err.rstrip().rpartition("next: ")[2])
     assert words[1:4] == ["-m", "ingest", "run"]
     assert words[-2:] == ["--system", "my-answers"]
-    assert command(*words[2:]).code == checked.code
+    command(*words[2:]).ended(checked.code)
 
 
 def test_a_file_that_is_not_there_is_missing_data(lake: Lake, tmp_path: Path) -> None:
     for path in (tmp_path / "no.trec", tmp_path):
         answer = command("ingest", "run", path, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-        assert (answer.code, "Traceback" in answer.err) == (Exit.MISSING, False)
+        answer.refused(Exit.MISSING)
 
 
 def test_a_lake_without_items_is_missing_data(tmp_path: Path) -> None:
-    answer = said(Lake(tmp_path / "empty"), ALL)
-    assert answer.code == Exit.MISSING
-    assert "First: make ingest" in answer.err
+    said(Lake(tmp_path / "empty"), ALL).refused(Exit.MISSING, "First: make ingest")
 
 
 def test_an_unknown_benchmark_is_a_usage_error(lake: Lake, tmp_path: Path) -> None:
@@ -183,7 +178,7 @@ def test_every_option_is_a_variable_too(lake: Lake, tmp_path: Path, monkeypatch:
     for name, value in zip(VARIABLES, values, strict=True):
         monkeypatch.setenv(f"GOLDSPAN_{name}", value)
     file = put(tmp_path / "f", ALL + one("a.py", "other"))
-    assert command("ingest", "run", file, "--lake", lake.root).code == Exit.DONE
+    command("ingest", "run", file, "--lake", lake.root).done()
     assert lake.read("runs").select("system", "chunker").rows() == [("from-outside", "whole-file")]
 
 

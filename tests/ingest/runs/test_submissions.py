@@ -150,8 +150,7 @@ def test_a_fault_is_told_in_few_lines_with_its_file(lake: Lake, tmp_path: Path) 
 
 def test_files_that_are_no_run_and_folders_that_are_no_date_are_refused(lake: Lake, tmp_path: Path) -> None:
     def refusal(folder: Path) -> str:
-        said = command("ingest", "check", folder, "--lake", lake.root)
-        assert said.code == Exit.INVALID, said.err
+        said = command("ingest", "check", folder, "--lake", lake.root).refused(Exit.INVALID)
         return said.err.splitlines()[0]
 
     assert "answer the same task" in refusal(put(submit(tmp_path, "a/2026-01-31") / "run.tsv", b"x").parent)
@@ -168,18 +167,15 @@ def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first
     before = stored(lake.root)
     folder = submit(tmp_path, "mine/2026-01-31", reported="{ndcg@5: 0.9}", task="repoeval/prompt")
     for path in (folder, folder / "system.yaml"):
-        said = command("ingest", "check", path, "--lake", lake.root).done()
-        assert "5 of 5 items" in said.err
-        assert "1 reported number, shown as reported, never ranked" in said.err
+        said = command("ingest", "check", path, "--lake", lake.root)
+        said.done("5 of 5 items", "1 reported number, shown as reported, never ranked")
     other = submit(tmp_path, "other/2026-01-31", benchmark="contextbench")
     said = command("ingest", "check", other, "--lake", lake.root)
-    assert said.code == Exit.MISSING
-    assert "the lake does not hold contextbench" in said.err
-    assert "BENCHMARKS=contextbench" in said.err
+    said.refused(Exit.MISSING, "the lake does not hold contextbench", "BENCHMARKS=contextbench")
     unknown = submit(tmp_path, "unknown/2026-01-31", RUN + trec([("repoeval/none", "a.py", 1, 1)]))
-    assert command("ingest", "check", unknown, "--lake", lake.root).code == Exit.INVALID
-    assert command("ingest", "check", unknown, "--skip-unknown", "--lake", lake.root).code == Exit.DONE
-    assert command("ingest", "check", folder / "run.trec", "--lake", lake.root).code == Exit.USAGE
+    command("ingest", "check", unknown, "--lake", lake.root).refused(Exit.INVALID)
+    command("ingest", "check", unknown, "--skip-unknown", "--lake", lake.root).done()
+    command("ingest", "check", folder / "run.trec", "--lake", lake.root).refused(Exit.USAGE)
     assert stored(lake.root) == before
 
 
@@ -199,15 +195,15 @@ def test_ingest_reads_the_folder_and_says_at_once_where_nothing_changed(source: 
     assert "mine/2026-01-31: 5 of 5 items" in command("ingest", *asked).err
     formats = Lake(lake).read("formats")
     assert formats.filter(name="trec").select("kind").item() == "ranking"
-    assert command("ingest", *asked).code == Exit.DONE
+    command("ingest", *asked).done()
     assert systems(Lake(lake)) == ["my-retriever"]
     submit(root, "mine/2026-01-31", name="renamed")
     said = command("ingest", "submissions", root, "--lake", lake).done()
     assert said.err.splitlines()[1].startswith("ingest: 1 of 1 submission imported; parts: ")
     assert systems(Lake(lake)) == ["renamed"]
-    assert command("ingest", "submissions", tmp_path / "none", "--lake", lake).code == Exit.MISSING
+    command("ingest", "submissions", tmp_path / "none", "--lake", lake).refused(Exit.MISSING)
     asked = (*asked[:-1], tmp_path / "none")
-    assert command("ingest", *asked).code == Exit.DONE
+    command("ingest", *asked).done()
     assert systems(Lake(lake)) == []
 
 
@@ -218,7 +214,7 @@ def test_the_readme_of_the_folder_shows_a_submission_that_is_one(lake: Lake, tmp
         folder / "system.yaml",
         text.replace("label: sample", "label: ''").replace("fixed-nws-1500", "whole-file").encode(),
     )
-    assert command("ingest", "check", folder, "--lake", lake.root).code == Exit.DONE
+    command("ingest", "check", folder, "--lake", lake.root).done()
 
 
 def test_the_workflow_checks_every_folder_that_a_pull_request_touches_once(tmp_path: Path) -> None:
@@ -252,4 +248,4 @@ def test_the_workflow_checks_every_folder_that_a_pull_request_touches_once(tmp_p
 
 def test_a_submission_of_a_day_to_come_is_refused(lake: Lake, tmp_path: Path) -> None:
     said = command("ingest", "check", submit(tmp_path, "mine/2999-01-31"), "--lake", lake.root)
-    assert (said.code, "the date 2999-01-31 is in the future" in said.err) == (Exit.INVALID, True), said.err
+    said.refused(Exit.INVALID, "the date 2999-01-31 is in the future")

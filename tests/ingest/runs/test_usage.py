@@ -74,8 +74,7 @@ PRICES = (
 
 
 def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: Path) -> None:
-    said = run(lake, sessions)
-    assert said.code == Exit.DONE, said.err
+    run(lake, sessions).done()
     rows = lake.read("usage").sort("item_id")
     assert rows.select("item_id", "n_input", "n_cached", "n_output", "seconds", "n_turns", "n_calls", "usd").rows() == [
         (ROCKETS, 100, 1000, 100, 5.0, 1, 1, None), (CATS, 300, 3000, 300, 5.0, 1, 1, None),
@@ -115,9 +114,7 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
     report = {"resolved_ids": [UPSTREAM[ROCKETS]], "unresolved_ids": [CATS], "submitted_ids": [CATS, ORBITS]}
     resolved = put(lake.root.parent / "report.json", json.dumps(report).encode())
     said = run(lake, sessions, "--prices", prices, "--resolved", resolved)
-    assert said.code == Exit.DONE, said.err
-    assert "2 items priced by prices.yaml, 2026-11-01" in said.err
-    assert "2 items with an outcome in report.json: 1 resolved" in said.err
+    said.done("2 items priced by prices.yaml, 2026-11-01", "2 items with an outcome in report.json: 1 resolved")
     rows = lake.read("usage").sort("item_id").select("item_id", "usd", "prices", "resolved")
     assert rows.rows() == [
         (ROCKETS, pytest.approx((100 * 3 + 1000 * 0.3 + 100 * 15) / 1e6), "prices.yaml, 2026-11-01", True),
@@ -126,7 +123,7 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
     # Given anew they replace what was there, under the same run.
     run_id = lake.read("runs")["run_id"].item()
     ids = put(lake.root.parent / "resolved.txt", f"{CATS}\n".encode())
-    assert run(lake, sessions, "--resolved", ids).code == Exit.DONE
+    run(lake, sessions, "--resolved", ids).done()
     rows = lake.read("usage").sort("item_id").select("run_id", "usd", "resolved")
     assert rows.rows() == [(run_id, None, False), (run_id, None, True)]
 
@@ -161,7 +158,7 @@ def test_what_is_no_price_list_and_no_outcome_is_refused(
 def test_prices_are_of_agents(lake: Lake) -> None:
     ranking = put(lake.root.parent / "run.tsv", f"item_id\tdocument\tscore\n{ROCKETS}\tsrc/engine.py\t1\n".encode())
     said = run(lake, ranking, "--prices", put(lake.root.parent / "prices.yaml", PRICES))
-    assert (said.code, "--prices and --resolved apply to trajectories" in said.err) == (Exit.USAGE, True)
+    said.refused(Exit.USAGE, "--prices and --resolved apply to trajectories")
 
 
 RUN = CliRunner()

@@ -181,9 +181,7 @@ def home(tmp_path: Path) -> Path:
 
 def test_repositories_of_a_folders_rows_are_cloned(home: Path) -> None:
     said = _ingest(home)
-    assert said.code == Exit.INCOMPLETE, said.err
-    assert "2 of 3 items ready, 1 missing" in said.err
-    assert f"fetching file://{home}/remotes/acme/rockets at" in said.err
+    said.ended(Exit.INCOMPLETE, "2 of 3 items ready, 1 missing", f"fetching file://{home}/remotes/acme/rockets at")
     assert set(Lake(home / "lake").read("files")["path"]) == set(FILES)
     assert " current" not in said.err
 
@@ -192,9 +190,11 @@ def test_what_could_not_be_had_is_asked_for_and_named_again(home: Path) -> None:
     _ingest(home)
     before = stored(home / "lake")
     again = _ingest(home)
-    assert again.code == Exit.INCOMPLETE
-    assert f"fetching file://{home}/remotes/acme/boats at" in again.err
-    assert "1 item without repository files (reasons: items.why_not): acme__boats-3" in again.err
+    again.ended(
+        Exit.INCOMPLETE,
+        f"fetching file://{home}/remotes/acme/boats at",
+        "1 item without repository files (reasons: items.why_not): acme__boats-3",
+    )
     assert stored(home / "lake") == before
 
 
@@ -217,5 +217,4 @@ def test_a_server_with_a_path_is_cloned_from(home: Path) -> None:
 @pytest.mark.parametrize("benchmark", ["repoeval", "contextbench"])
 def test_where_nothing_is_cloned_the_flag_is_an_error(tmp_path: Path, benchmark: str) -> None:
     said = command("ingest", benchmark, "--lake", tmp_path / "lake", "--repositories", f"file://{tmp_path}")
-    assert said.code == Exit.USAGE
-    assert "--repositories has no effect: nothing is cloned for" in said.err
+    said.refused(Exit.USAGE, "--repositories has no effect: nothing is cloned for")

@@ -146,7 +146,7 @@ def test_any_cut_off_of_steps_and_budgets_is_worked_out_when_asked_for(lake: Lak
     assert numbers["sample-hurried"][2:4] == numbers["whole-file+random"][2:3] * 2 == ["–", "–"]
     assert float(numbers["whole-file+oracle"][2]) == 1 >= float(numbers["whole-file+oracle"][3]) > 0.5
     said = command("evaluate", *asked, "--metrics", "file_coverage@21")
-    assert (said.code, "runs of contextbench/issue keep 20 results" in said.err) == (Exit.USAGE, True)
+    said.refused(Exit.USAGE, "runs of contextbench/issue keep 20 results")
 
 
 def test_agents_that_answered_different_items_are_also_compared_on_those_that_both_have(lake: Lake) -> None:
@@ -240,8 +240,7 @@ def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(
     baselines = {f"whole-file+{name}" for name in ("bm25-okapi", "oracle", "random")}
     shutil.rmtree(lake.root / "scores")
     assert scored("*+bm25-okapi") == baselines
-    said = command(*asked, "sample-hurrid")
-    assert (said.code, "Did you mean 'sample-hurried'" in said.err) == (Exit.USAGE, True)
+    command(*asked, "sample-hurrid").refused(Exit.USAGE, "Did you mean 'sample-hurried'")
     listed = command("evaluate", "list", "systems", "--lake", lake.root)
     assert "sample-methodical" in listed.out
 

@@ -68,9 +68,11 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     content = {"name": "swe", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
     declared = put(tmp_path / "swe.yaml", yaml.safe_dump(content).encode())
     said = command("ingest", "--config", declared, "--chunkers", "whole-file", "--lake", tmp_path / "lake")
-    assert said.code == Exit.INCOMPLETE, said.err
-    assert "swe full: 1 of 2 can be scored" in said.err
-    assert "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line" in said.err
+    said.ended(
+        Exit.INCOMPLETE,
+        "swe full: 1 of 2 can be scored",
+        "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line",
+    )
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["scorable"].to_list() == [True, False]
     assert items["why_not"][1] == "its patch replaces no line of a source file of its repository"
@@ -86,7 +88,7 @@ def test_the_real_rows_have_gold_by_their_patches(shared: Path, real_contextbenc
     content = {"name": "by-patch", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
     file = put(tmp_path / "ours.yaml", yaml.safe_dump(content).encode())
     reads = ("--config", file, "--config-reads", shared / "contextbench", "--chunkers", "whole-file")
-    assert command("ingest", *reads, "--lake", lake.root).code == Exit.INCOMPLETE
+    command("ingest", *reads, "--lake", lake.root).ended(Exit.INCOMPLETE)
     scorable = lake.read("items", benchmark="by-patch").filter("scorable")
     assert scorable.height == 21
     edited = lake.read("edits", benchmark="by-patch", run_id="gold").filter(reading="docs")

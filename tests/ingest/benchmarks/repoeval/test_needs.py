@@ -150,13 +150,13 @@ def test_gold_by_need_is_asked_for_kept_scored_and_listed(tmp_path: Path) -> Non
     # What a lake has is not taken away by a command that does not ask for it again.
     assert " made" not in command(*given).err
     assert sorted(Lake(lake).read("items")["need"]) == [ELSEWHERE, ELSEWHERE, LIBRARY]
-    assert command("evaluate", "--lake", lake).code == 0
+    command("evaluate", "--lake", lake).done()
     scored = Lake(lake).read("scores").filter(protocol="repoeval@needs-v1")
     assert scored["item_id"].n_unique() == 2
     oracle = Lake(lake).read("runs").filter(task="repoeval/need", retriever="oracle")["run_id"].item()
     reached = scored.filter(run_id=oracle, metric="line_coverage", k=8_000)["value"]
     assert reached.to_list() == [1.0, 1.0]
-    assert command("report", "--lake", lake, "--site", tmp_path / "site").code == 0
+    command("report", "--lake", lake, "--site", tmp_path / "site").done()
     methods = (tmp_path / "site/methods.html").read_text().replace("<wbr>", "")
     assert "kennel/dogs.py:20–22" in methods
     assert "needs-v1" in (tmp_path / "site/repoeval.html").read_text().partition("</h1>")[2][:3000]
@@ -165,6 +165,6 @@ def test_gold_by_need_is_asked_for_kept_scored_and_listed(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_lake_whose_completions_need_nothing_is_evaluated_as_ever(tmp_path: Path) -> None:
     source, lake = lay_out(tmp_path / "source", ["    return len([pet])\n"]), tmp_path / "lake"
-    assert command("ingest", "repoeval", "--source", source, "--lake", lake, "--needs").code == 0
-    assert command("evaluate", "--lake", lake).code == 0
+    command("ingest", "repoeval", "--source", source, "--lake", lake, "--needs").done()
+    command("evaluate", "--lake", lake).done()
     assert "repoeval/need" not in Lake(lake).read("runs")["task"].to_list()

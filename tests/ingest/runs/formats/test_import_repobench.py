@@ -33,16 +33,14 @@ def imported(lake: Lake, value: object, name: str = "python_first.json", *argume
 
 
 def test_the_lists_of_the_tasks_query_are_the_rankings_of_its_rows(lake: Lake) -> None:
-    said = imported(lake, ROWS)
-    assert said.code == Exit.DONE, said.err
-    assert "python_first.json, RepoBench-R results (by its content: --format repobench)" in said.err
+    imported(lake, ROWS).done("python_first.json, RepoBench-R results (by its content: --format repobench)")
     hits = lake.read("hits").sort("item_id", "rank").group_by("item_id", maintain_order=True).agg("path")
     assert dict(hits.iter_rows()) == {
         EASY: [f"cand:{number}" for number in (1, 0, 2, 3, 4)],
         HARD: [f"cand:{number}" for number in range(9, -1, -1)],
     }
     assert lake.read("runs")["task"].to_list() == ["repobench-r/official"]
-    assert command("evaluate", "--systems", "theirs", "--lake", lake.root).code == Exit.DONE
+    command("evaluate", "--systems", "theirs", "--lake", lake.root).done()
     accuracy = lake.read("scores").filter(pl.col("metric") == "accuracy", pl.col("k") == 1)
     found = accuracy.filter(pl.col("run_id").str.contains("theirs")).select("item_id", "value")
     assert dict(found.iter_rows()) == {EASY: 1.0, HARD: 0.0}
@@ -73,7 +71,5 @@ def test_a_file_of_one_length_of_query_is_read_packed_too(lake: Lake) -> None:
     ],
 )
 def test_what_is_no_result_of_its_scripts_is_refused(lake: Lake, value: object, name: str, why: str) -> None:
-    said = imported(lake, value, name)
-    assert (said.code, why in said.err) == (Exit.INVALID, True), said.err
-    assert len(said.err.splitlines()) <= 10
+    imported(lake, value, name).refused(Exit.INVALID, why)
     assert lake.parts("hits") == []
