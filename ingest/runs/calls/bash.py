@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 
 from tree_sitter import Node
 
@@ -16,11 +16,18 @@ CommandWords = Sequence[str]
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
-_PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
-_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i")  # flags of these commands that take a value
+_MAX_VALUES = 50  # words that a loop runs over, one by one
+_PREFIXES = {
+    "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0,
+    "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
+}  # fmt: skip
+"""Commands that run another one → how many words, apart from flags, precede it."""
+_PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i", "-k", "-s", "-w", "--user", "--workdir", "--env", "--name")
+"""Flags of these commands that take a value."""
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
+_VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word at its second variable without braces
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 
 
@@ -88,7 +95,7 @@ class _Parser:
         self._scopes, self._depth = count(1), 0
 
     def read_line(self, line: str, around: Pipeline) -> bool:
-        line = without_documents(line).replace("\r", "").replace("\0", "")
+        line = _VARIABLE.sub(r"${\1}", without_documents(line).replace("\r", "").replace("\0", ""))
         if len(line) > _MAX_CHARACTERS or max(map(line.count, ("|", "(", "<<"))) > _MAX_MARKS:
             return False
         root = syntax_tree(line.encode(errors="replace"), "bash")
@@ -127,9 +134,21 @@ class _Parser:
         elif node.type == "pipeline":
             stages = [self._stage(child) for child in children[1:]]
             self._read(children[0], replace(around, commands=[first, *stages, *following]))
+        elif node.type == "declaration_command":
+            for child in children:
+                self._assign(child)
+        elif node.type == "for_statement" and (values := self._values(node)):
+            for value in values:
+                self.variables[_source(children[0])] = value
+                self._read(children[-1], around)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             self._read_all(children, inner, inner)
+
+    def _values(self, loop: Node) -> list[str]:
+        # The words that a loop runs over.
+        values = [*chain.from_iterable(map(self._words, loop.children_by_field_name("value")))]
+        return values if len(values) <= _MAX_VALUES else [UNKNOWN]
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
         # Redirections after a list apply to its last command.
@@ -146,15 +165,19 @@ class _Parser:
 
     def _command(self, node: Node, around: Command) -> Command:
         if node.type == "variable_assignment":
-            if node.named_child_count == 2:
-                value = self._word(node.named_children[1])
-                self.variables[_source(node.named_children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
+            self._assign(node)
             return Command()
         parts = [child for child in node.named_children if child.type != "variable_assignment"]
         redirects = [child for child in parts if child.type.endswith("_redirect")]
         command = self._redirected(around, redirects)
-        command.words = [self._word(child) for child in parts if child not in redirects] + command.words
+        words = (self._words(child) for child in parts if child not in redirects)
+        command.words = [*chain.from_iterable(words), *command.words]
         return command
+
+    def _assign(self, node: Node) -> None:
+        if node.type == "variable_assignment" and node.named_child_count == 2:
+            value = self._word(node.named_children[1])
+            self.variables[_source(node.named_children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
 
     def _stage(self, node: Node) -> Command:
         body, redirects = node, list[Node]()
@@ -181,10 +204,20 @@ class _Parser:
                     command.is_hidden = True
         return command
 
+    def _words(self, node: Node) -> list[str]:
+        # A variable without quotes is several words, and so is `a{b,c}`.
+        parts = list(map(_source, node.children)) if node.type == "concatenation" else []
+        start = parts.index("{") if "{" in parts else -3
+        if parts[start + 2 :][:1] == ["}"] and "," in parts[start + 1]:
+            before, after = node.children[:start], node.children[start + 3 :]
+            first, last = ("".join(map(self._word, nodes)) for nodes in (before, after))
+            return [f"{first}{_bare(piece)}{last}" for piece in parts[start + 1].split(",")]
+        return self._word(node).split() if node.type.endswith("expansion") else [self._word(node)]
+
     def _word(self, node: Node) -> str:
         kind, text = node.type, _source(node)
         if kind in ("word", "number", "variable_name"):
-            return _BARE.sub(lambda mark: UNKNOWN if mark["escaped"] is None else mark["escaped"].strip("\n"), text)
+            return _bare(text)
         if kind == "raw_string":
             return text[1:-1]
         if kind in ("simple_expansion", "expansion"):
@@ -208,17 +241,23 @@ class _Parser:
 
 def _without_prefix(words: list[str]) -> list[str]:
     while words:
-        if words[0].rpartition("/")[2] in _PREFIXES:
-            words = words[1:]
+        name = words[0].rpartition("/")[2]
+        name = name if name in _PREFIXES else " ".join([name, *words[1:2]])
+        if name in _PREFIXES:
+            words = words[1 + (" " in name) :]
             while words and words[0].startswith("-"):
-                words = words[1 + (words[0] in _PREFIX_FLAGS) :]
+                # Docker's `-i` takes no value.
+                words = words[1 + (words[0] in _PREFIX_FLAGS and not (words[0] == "-i" and name.endswith(" exec"))) :]
+            words = words[_PREFIXES[name] :]
         elif "=" in words[0] and words[0].partition("=")[0].isidentifier():
             words = words[1:]
-        elif words[0] == "timeout" and len(words) > 2:
-            words = words[2:]
         else:
             break
     return words
+
+
+def _bare(text: str) -> str:
+    return _BARE.sub(lambda mark: UNKNOWN if mark["escaped"] is None else mark["escaped"].strip("\n"), text)
 
 
 def _source(node: Node) -> str:

@@ -24,10 +24,11 @@ DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print 
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
+_SED_REPLACES = re.compile(r"s(?P<by>[^\w\s\\])(?:\\.|(?!(?P=by)).)*(?P=by)(?:\\.|(?!(?P=by)).)*(?P=by)g?")
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
-    r"(?:\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
+    r"(?P<print>\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?P<after>>=?|==)(?P<exit>[0-9]+)\{exit\})?"
 )
 _SEARCHES = ("grep", "egrep", "fgrep", "git grep", "rg")
 _QUIET = {
@@ -159,8 +160,11 @@ def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
     script, is_quiet = ";".join(scripts), "n" in short or not given.isdisjoint(("--quiet", "--silent"))
     if is_quiet and not re.search(f"[pPlL{UNKNOWN}]", _SED_PATTERN.sub("", script)):
         return None
-    pieces = list(filter(None, re.split(r"[;\n{}\s]+", re.sub(r"(?<=[0-9$]) +(?=[pq])", "", script))))
+    plain = re.sub(r"\{(?:=;?)?p;?\}", "p", re.sub(r"(?<=[0-9$,{;=p]) +(?=[0-9$pq{}=])", "", script))
+    pieces = list(filter(None, re.split(r"[;\n{}\s]+", plain)))
     if not is_quiet:
+        if _SED_REPLACES.fullmatch(script):
+            return PrintedRange(ALL_LINES, files)
         quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
         last = line_of(quits[1]) if quits else None
         return PrintedRange(((1, last),) if last is not None else None, files)
@@ -172,10 +176,16 @@ def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
 
 def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
     script, *files = operands or ("",)
+    for name, _, value in (value.partition("=") for flag, value in flags if flag == "-v"):
+        script = re.sub(rf"\b{re.escape(name)}\b", value.replace("\\", ""), script)
     picked = _AWK.fullmatch("".join(script.split()))
-    if picked is None or not (picked["start"] or picked["end"]):
+    if picked is None or not (picked["start"] or picked["end"] or picked["print"]):
         return None
-    window = _window(picked["start"] or "1", picked["end"] or (picked["start"] if picked["above"] == "==" else "$"))
+    end = picked["end"] or (picked["start"] if picked["above"] == "==" else None)
+    if end is None and (exit_line := line_of(picked["exit"])) is not None:
+        # The line at which it exits is printed before.
+        end = str(exit_line + (picked["after"] == ">"))
+    window = _window(picked["start"] or "1", end or "$")
     first, last = window or (0, 0)
     shown = (first + (picked["above"] == ">"), last and last - (picked["below"] == "<"))
     return PrintedRange((shown,), files) if window else None

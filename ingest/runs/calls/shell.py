@@ -4,7 +4,7 @@
 |---|---|
 | `cat`, `nl`, `git show REV:f` | the whole file; with `-n`, `-ba` the lines that are numbered |
 | `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines, also of what is piped into it |
-| `tail -n N`, `head -c`, `sed s/…/` | the file, with unknown lines |
+| `tail -n N`, `head -c`, `sed 5d` | the file, with unknown lines |
 | piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
 | `grep`, `rg`, `git grep`, also piped into | the lines that the output lists; just the file if rows have no numbers |
 | `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
@@ -12,8 +12,9 @@
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
 Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
-a command runs only if the one before showed nothing. Counted as not understood: files and folders that only the shell
-knew (`$f`, `*.py`), other commands that print files (`bat`), scripts that open some, and PowerShell.
+a command runs only if the one before showed nothing. If an output omits its middle or end, the lines before that count,
+and of the rest just the files. Counted as not understood: files and folders that only the shell knew (`$f`, `*.py`),
+other commands that print files (`bat`), scripts that open some, and PowerShell.
 """
 
 import posixpath
@@ -24,7 +25,15 @@ from functools import partial
 from ingest.runs.calls import commands
 from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
 from ingest.runs.calls.commands import FileSearch, PrintedRange
-from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
+from ingest.runs.calls.outputs import (
+    Failures,
+    first_lines,
+    hunks_in,
+    joined_lines,
+    listed_spans,
+    numbers_in,
+    rows_before_cut,
+)
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
@@ -83,6 +92,7 @@ class _Walk:
         self.has_printed = output is None or output.strip() != ""
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
         self.views, self.unread = list[FileSpan](), list[str]()
+        self.cut = rows_before_cut(output or "")
         self.reads = self.is_alone = self.is_single = False
         self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
 
@@ -190,6 +200,8 @@ class _Walk:
             # Rows that name no file cannot be assigned to one of several commands.
             printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)
             return [span for span in printed_spans if span.path == only] or [FileSpan(only)]
+        if not spans and self.has_printed and any(UNKNOWN in path for path in search.files):
+            self.unread.append("search of files that only the shell knew")
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
         if not roots or any(root == "." or root.startswith("..") for root in roots):
             return spans
@@ -223,5 +235,11 @@ class _Walk:
         if len(files) == 1 and self.is_alone and commands.numbers_lines(pipeline.commands[0].words):
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
-            spans = joined_lines((files[0], line) for line in numbers) or spans
+            if numbered := joined_lines((files[0], line) for line in numbers):
+                return numbered
+        if self.cut is not None:
+            n, goes_on = self.cut
+            spans = first_lines(spans, n, goes_on=goes_on)
+            n_shown = sum((span.end or 0) - span.start + 1 for span in spans if span.start is not None)
+            self.cut = n - n_shown, goes_on
         return spans

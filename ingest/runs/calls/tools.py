@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ingest.runs.calls.outputs import listed_spans
+from ingest.runs.calls.outputs import first_lines, listed_spans
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Views, gone_to, joined_path, renamed
+from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
 
 _READERS = ("read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread")
@@ -132,7 +132,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     if saved := _SAVED.match(call.output or ""):
         beginning = _SAVED_ENDS.sub("", (call.output or "")[saved.end() :])
         parsed = parse_call(replace(call, output=beginning))
-        return replace(parsed, views=_first_lines(parsed.views, beginning.count("\n") + 1))
+        return replace(parsed, views=tuple(first_lines(parsed.views, beginning.count("\n") + 1)))
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
@@ -176,20 +176,6 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
         if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
-
-
-def _first_lines(views: Views, n: int) -> Views:
-    """The parts of `views` that the first `n` lines of an output show, if all of it would show `views`."""
-    shown = list[FileSpan]()
-    for view in views:
-        if view.start is not None and n > 0:
-            last = view.start + n - 1
-            view = replace(view, end=last if view.end is None else min(view.end, last))
-            n -= (view.end or 0) - (view.start or 0) + 1
-            shown.append(view)
-        elif view.start is None:
-            shown.append(view)
-    return tuple(shown)
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
