@@ -43,11 +43,12 @@ SHOW_NOTHING = (
     "exitworktree", "sendmessage", "monitor", "artifact", "remotetrigger", "delete_file", "write_to_file",
     "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
     "switch_mode", "patch", "interrupt_agent", "followup_task", "web_search_call", "teamcreate", "teamdelete",
-    "writefile", "strreplacefile", "settodolist",
+    "writefile", "strreplacefile", "settodolist", "todo_write", "todo_read", "delete", "updatetodos", "readtodos",
+    "readlints", "createplan", "switchmode", "askquestion", "fetch",
 )  # fmt: skip
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")
-_FOLDERS = ("workdir", "working_directory", "cwd", "dir_path", "directory")
+_FOLDERS = ("workdir", "working_directory", "workingDirectory", "cwd", "dir_path", "directory")
 _RANGES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"),
     ("start_line_one_indexed", "end_line_one_indexed_inclusive"),

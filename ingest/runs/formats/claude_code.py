@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats import gemini_cli
 from ingest.runs.importer import DamagedFileError, TrajectoryFile, patch_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
@@ -29,7 +30,7 @@ _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
 
 
 def _is_event(row: JsonRecord) -> bool:
-    # Cursor CLI prints sessions that begin alike, and Qwen Code records some, with other messages.
+    # What Cursor CLI prints begins alike; what Qwen Code prints is the same, with the tools of Gemini CLI.
     if row.get("type") == "system":
         return row.get("subtype") == "init" and {"session_id", "tools"} <= row.keys()
     is_message = row.get("type") in ("user", "assistant") and "content" in object_at(row, "message")
@@ -86,6 +87,7 @@ class _Record:
         start, n = line_of(beside, "file", "startLine"), line_of(beside, "file", "numLines") or 0
         lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
         answered = replace(call, output=text, failed=failed, lines=lines)
+        answered = gemini_cli.with_output(call, text, failed=failed) if call.tool in gemini_cli.TOOLS else answered
         yield answered if result is not None else replace(call, is_answered=False)
         begun: list[TrajectoryFile | None] = []
         if call.tool in ("task", "agent"):

@@ -29,6 +29,9 @@ _RAN = re.compile(
 )
 _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exit code):? )(-?[0-9]+)", re.MULTILINE)
 
+TOOLS = ("read_file", "read_many_files", "search_file_content", "grep_search", "run_shell_command")
+"""The tools that show files."""
+
 
 def _is_event(row: JsonRecord) -> bool:
     kind, keys = row.get("type"), row.keys()

@@ -1,0 +1,106 @@
+"""Cursor CLI's records: what `cursor-agent -p --output-format stream-json` printed.
+
+Based on its reference (cursor.com/docs/cli/reference/output-format) and on rows of 2025 and 2026. A call has a row when
+it starts and one when it is completed, with the same `call_id`: `tool_call` is an object whose key names the tool,
+`readToolCall`, with `args` and a `result` of `success` or of a reason why it failed. A read has the text of the file
+without numbers, and its `readRange` or else `offset` and `limit`; a search has the lines of each file below a root.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ingest.runs.calls.outputs import joined_lines
+from ingest.runs.calls.tools import ToolCall
+from ingest.runs.sessions import Event, Note, Session, session_importer
+from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
+from ingest.runs.usage import AgentUsage, TokenCounts
+from ingest.runs.values import (
+    JsonRecord,
+    at,
+    content_of,
+    count_at,
+    first_text,
+    line_of,
+    list_at,
+    object_at,
+    objects_at,
+    parsed_object,
+    str_at,
+)
+
+_COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
+_OUTPUTS = ("interleavedOutput", "content", "output")
+
+
+def _is_event(row: JsonRecord) -> bool:
+    is_start = row.keys() >= {"apiKeySource", "session_id", "model"} and "tools" not in row
+    return is_start or (row.get("type") == "tool_call" and isinstance(row.get("tool_call"), dict))
+
+
+def _events_of(session: Session) -> Iterator[Event]:
+    (events,), folder, answers = session.parts, "", dict[str, int]()
+    done = {str_at(event, "call_id"): event for event in events if event.get("subtype") == "completed"}
+    for event in events:
+        kind, message = event.get("type"), object_at(event, "message")
+        folder = str_at(event, "cwd") or folder
+        yield Note("root", folder)
+        if kind in ("user", "assistant"):
+            yield Note("prompt" if kind == "user" else "answer", content_of(message))
+        answer, call_id = str_at(event, "model_call_id"), str_at(event, "call_id")
+        if kind == "tool_call" and (call_id or event.get("subtype") == "completed"):
+            turn, end = answers.setdefault(answer, len(answers) + 1) if answer else 0, done.get(call_id)
+            call = _call(object_at(event, "tool_call"), end if call_id else event)
+            yield replace(call, folder=folder, turn=turn, call_id=call_id, is_answered=end is not None)
+            if call.tool == "task" and event is end:
+                yield Note("unread", "subagent whose file is missing")
+    end = next((event for event in reversed(events) if event.get("type") == "result"), {})
+    model = next(filter(None, (str_at(event, "model") for event in events)), None)
+    seconds, status = (count_at(end, "duration_ms") or 0) / 1000 or None, str_at(end, "subtype")
+    usage = AgentUsage(model, seconds=seconds, n_turns=len(answers) or None, exit_status=status)
+    yield usage.with_tokens([TokenCounts(*(count_at(end, "usage", name) or 0 for name in _COUNTS))])
+
+
+def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
+    """A row's call, with the result in the row of its end."""
+    key = next((name for name in given if name.endswith("ToolCall")), next(iter(given), ""))
+    name, inner = key.removesuffix("ToolCall"), object_at(given, key)
+    call = ToolCall(str_at(inner, "name") or name, object_at(inner, "args") or parsed_object(inner, "arguments"))
+    result = at(done, "tool_call", key, "result")
+    if isinstance(result, str):
+        return replace(call, output=result)
+    details = next((value for value in object_at(result).values() if isinstance(value, dict)), {})
+    failed = "success" not in object_at(result)
+    # Of a command that was refused there is neither.
+    printed = "\n".join(filter(None, (str_at(details, "stdout"), str_at(details, "stderr"))))
+    call = replace(call, output=first_text(details, _OUTPUTS) or printed, failed=failed)
+    if call.tool == "read" and not failed:
+        return replace(call, lines=_lines(call, details))
+    return replace(call, parsed=_hits(details)) if "workspaceResults" in details else call
+
+
+def _lines(call: ToolCall, details: JsonRecord) -> tuple[int, int | None] | None:
+    start, end = (line_of(details, "readRange", name) for name in ("startLine", "endLine"))
+    if start is None and call.output:
+        # An `offset` below 0 counts from the end.
+        start, n_lines = line_of(call.arguments, "offset") or 1, line_of(details, "totalLines") or 0
+        start = start if start > 0 else max(n_lines + start + 1, 1)
+        end = start + len(call.output.split("\n")) - call.output.endswith("\n") - 1
+    return None if start is None else (start, end)
+
+
+def _hits(details: JsonRecord) -> ParsedCall:
+    lines, files = list[tuple[str, int | None]](), list[str]()
+    for root, found in object_at(details, "workspaceResults").items():
+        listed = [object_at(found, key) for key in ("content", "output", "files")]
+        for file in (each for part in listed for each in objects_at(part, "matches")):
+            path = joined_path(root, str_at(file, "file"))
+            lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
+        files += (joined_path(root, path) for part in listed for path in map(str, list_at(part, "files")))
+    return ParsedCall((*joined_lines(lines), *map(FileSpan, files)), reads=True)
+
+
+CURSOR_CLI = session_importer(
+    "cursor-cli", "Cursor CLI sessions", "The output of --output-format stream-json", aliases=("cursor",),
+    marks=(b'"tool_call"', b'"apiKeySource"'), holders=("events",), is_event=_is_event, events_of=_events_of,
+    example='{"type": "tool_call", "subtype": "started", "call_id": "…", "tool_call": {"readToolCall": {"args": {}}}}',
+)  # fmt: skip

@@ -1,0 +1,65 @@
+"""Qwen Code's records: a session's JSON Lines (`~/.qwen/projects/<project>/chats/<session>.jsonl`).
+
+Based on rows of versions 0.10 to 0.24. Its tools are those of Gemini CLI, from which it was forked; a row is a message
+of Google's API: `parts` with a `functionCall`, or the `functionResponse` of the same `id`. What it prints with
+`--output-format stream-json` is read as Claude Code's.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats.gemini_cli import with_output
+from ingest.runs.sessions import Event, Note, Session, session_importer
+from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.values import JsonRecord, count_at, first_text, object_at, objects_at, str_at
+
+_COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
+
+
+def _is_event(row: JsonRecord) -> bool:
+    return "sessionId" in row and str_at(row, "message", "role") in ("user", "model") and bool(_parts(row))
+
+
+def _events_of(session: Session) -> Iterator[Event]:
+    (rows,), folder, n_turns = session.parts, "", 0
+    responses = [(object_at(part, "functionResponse"), row) for row in rows for part in _parts(row)]
+    results = {str_at(response, "id"): (response, row) for response, row in responses if response}
+    for row in rows:
+        kind, folder = row.get("type"), str_at(row, "cwd") or folder
+        yield Note("root", folder)
+        n_turns += kind == "assistant"
+        text = "\n".join(str_at(part, "text") for part in _parts(row) if part.get("thought") is not True)
+        # A subagent's rows are among the others.
+        if kind in ("user", "assistant") and row.get("isSidechain") is not True:
+            yield Note("prompt" if kind == "user" else "answer", text)
+        for given in (object_at(part, "functionCall") for part in _parts(row)):
+            if given:
+                name, call_id = str_at(given, "name"), str_at(given, "id")
+                call = ToolCall(name, object_at(given, "args"), folder=folder, turn=n_turns, call_id=call_id)
+                yield _answered(call, *results[call_id]) if call_id in results else replace(call, is_answered=False)
+    model = most_frequent(str_at(row, "model") for row in rows)
+    usage = AgentUsage(model, seconds=seconds_of(rows), n_turns=n_turns or None)
+    yield usage.with_tokens(_tokens(object_at(row, "usageMetadata")) for row in rows)
+
+
+def _parts(row: JsonRecord) -> list[JsonRecord]:
+    return objects_at(row, "message", "parts")
+
+
+def _answered(call: ToolCall, response: JsonRecord, row: JsonRecord) -> ToolCall:
+    answer, status = object_at(response, "response"), str_at(row, "toolCallResult", "status")
+    failed = "error" in answer or status in ("error", "cancelled")
+    return with_output(call, first_text(answer, ("output", "error")), failed=failed)
+
+
+def _tokens(given: JsonRecord) -> TokenCounts:
+    prompt, cached, output, total = (count_at(given, name) or 0 for name in _COUNTS)
+    return TokenCounts.of_prompt(prompt, cached, None, max(output, total - prompt))
+
+
+QWEN_CODE = session_importer(
+    "qwen-code", "Qwen Code sessions", "A session's .jsonl",
+    aliases=("qwen",), marks=(b'"parts"',), holders=("events",), is_event=_is_event, events_of=_events_of,
+    example='{"type": "assistant", "sessionId": "…", "message": {"role": "model", "parts": [{"text": "…"}]}}',
+)  # fmt: skip
