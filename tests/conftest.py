@@ -93,9 +93,9 @@ def _contextbench(home: Path, *source: object) -> None:
     from lake.errors import Exit
     from tests.tiny import command
 
-    said = command("ingest", "contextbench", *source, "--chunkers", "whole-file", "--lake", home / "lake")
-    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
-    (home / "said").write_text(said.err, encoding="utf-8")
+    run = command("ingest", "contextbench", *source, "--chunkers", "whole-file", "--lake", home / "lake")
+    assert run.code in (Exit.DONE, Exit.INCOMPLETE), run.err
+    (home / "said").write_text(run.err, encoding="utf-8")
 
 
 @pytest.fixture

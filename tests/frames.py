@@ -7,7 +7,7 @@ import polars as pl
 from lake.store import Lake, Part
 from lake.tables import TABLES, declared_rows, table
 
-TYPES = {name: kind for one in TABLES.values() for name, kind in one.columns.items()}
+TYPES = {name: kind for declared in TABLES.values() for name, kind in declared.columns.items()}
 
 USUAL: Mapping[str, Mapping[str, object]] = {
     "protocols": {"relevance": "", "has_contexts": False, "leaves_out_failed": False, "parity_only": False, "place": 1,

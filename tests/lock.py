@@ -49,8 +49,8 @@ class Lock:
     beside: str | None = None
 
     def arguments(self) -> list[str]:
-        named = {"--group": self.groups, "--extra": self.extras, "-c": filter(None, (self.on, self.beside))}
-        added = [word for option, names in named.items() for name in names for word in (option, name)]
+        options = {"--group": self.groups, "--extra": self.extras, "-c": filter(None, (self.on, self.beside))}
+        added = [word for option, names in options.items() for name in names for word in (option, name)]
         return [*COMPILE, *added, "-o", self.name]
 
 
@@ -80,13 +80,13 @@ def lock(
         # Beside no older lock: its pins would be kept.
         fresh = Path(folder)
         shutil.copy(ROOT / "pyproject.toml", fresh)
-        for one in LOCKS:
-            _resolve([program, *one.arguments()], fresh)
-        for one in LOCKS:
-            lines = (fresh / one.name).read_text().splitlines(keepends=True)
+        for locked in LOCKS:
+            _resolve([program, *locked.arguments()], fresh)
+        for locked in LOCKS:
+            lines = (fresh / locked.name).read_text().splitlines(keepends=True)
             text = "".join(line for line in lines if not line.startswith(LEFT_OUT))
-            print("\n  ".join([f"{one.name}:", *(_changes(one.name, text) or ["unchanged"])]))
-            (into / one.name).write_text(text)
+            print("\n  ".join([f"{locked.name}:", *(_changes(locked.name, text) or ["unchanged"])]))
+            (into / locked.name).write_text(text)
 
 
 @contextmanager
@@ -97,9 +97,9 @@ def uv() -> Iterator[str]:
         GoldspanError: Neither is to be had.
     """
     beside = Path(sys.executable).with_name("uv")
-    found = str(beside) if beside.is_file() else shutil.which("uv")
-    if found:
-        yield found
+    program = str(beside) if beside.is_file() else shutil.which("uv")
+    if program:
+        yield program
         return
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", folder, UV]

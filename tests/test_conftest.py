@@ -51,9 +51,9 @@ def test_in_ci_what_is_skipped_in_any_process_is_named_and_fails(tmp_path: Path)
     put(tmp_path / "tests/test_other.py", b"import pytest\n\npytest.skip('why', allow_module_level=True)\n")
     done = _pytest(tmp_path, SKIPPED, "-n", "2", "--dist", "loadfile", CI="true")
     assert done.returncode == 1, done.stdout + done.stderr
-    _, _, named = done.stdout.partition("skipped in CI, which counts as failed")
-    assert "tests/test_it.py::test_skipped" in named
-    assert "tests/test_other.py" in named
+    _, _, skipped = done.stdout.partition("skipped in CI, which counts as failed")
+    assert "tests/test_it.py::test_skipped" in skipped
+    assert "tests/test_other.py" in skipped
 
 
 def test_elsewhere_skips_pass_and_say_why(tmp_path: Path) -> None:

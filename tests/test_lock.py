@@ -27,7 +27,7 @@ def pinned(lock: Lock) -> list[Requirement]:
     return [Requirement(line) for line in lines(lock)]
 
 
-def asked(lock: Lock) -> list[Requirement]:
+def requirements_of(lock: Lock) -> list[Requirement]:
     groups = [line for group in lock.groups for line in PROJECT["dependency-groups"][group]]
     extras = [line for extra in lock.extras for line in PROJECT["project"]["optional-dependencies"][extra]]
     wanted = [line for line in [*PROJECT["project"]["dependencies"], *groups, *extras] if not line.startswith(LEFT_OUT)]
@@ -36,7 +36,7 @@ def asked(lock: Lock) -> list[Requirement]:
 
 @every_lock
 def test_every_line_is_an_exact_pin_of_a_package_that_may_be_installed_once(lock: Lock) -> None:
-    loose = [str(pin) for pin in pinned(lock) if [one.operator for one in pin.specifier] != ["=="] or "*" in str(pin)]
+    loose = [str(pin) for pin in pinned(lock) if [part.operator for part in pin.specifier] != ["=="] or "*" in str(pin)]
     assert pinned(lock)
     assert loose == []
     here = [canonicalize_name(pin.name) for pin in pinned(lock) if pin.marker is None or pin.marker.evaluate()]
@@ -50,12 +50,12 @@ def test_every_line_is_an_exact_pin_of_a_package_that_may_be_installed_once(lock
 def test_every_requirement_is_pinned_within_its_range(lock: Lock) -> None:
     pins: dict[str, list[str]] = {}
     for pin in pinned(lock):
-        pins.setdefault(canonicalize_name(pin.name), []).extend(one.version for one in pin.specifier)
-    missing = [wanted.name for wanted in asked(lock) if canonicalize_name(wanted.name) not in pins]
+        pins.setdefault(canonicalize_name(pin.name), []).extend(part.version for part in pin.specifier)
+    missing = [wanted.name for wanted in requirements_of(lock) if canonicalize_name(wanted.name) not in pins]
     assert missing == []
     outside = [
         f"{wanted}: {version}"
-        for wanted in asked(lock)
+        for wanted in requirements_of(lock)
         for version in pins[canonicalize_name(wanted.name)]
         if not wanted.specifier.contains(version, prereleases=True)
     ]
@@ -72,8 +72,8 @@ def test_a_lock_keeps_the_pins_of_the_one_it_stands_on(lock: Lock) -> None:
 
 @every_lock
 def test_locks_that_are_installed_side_by_side_pin_alike(lock: Lock) -> None:
-    other = {one.name: one for one in LOCKS}.get(lock.beside or "", lock)
-    theirs, ours = ({(pin.name, str(pin.specifier)) for pin in pinned(one)} for one in (other, lock))
+    other = {lock.name: lock for lock in LOCKS}.get(lock.beside or "", lock)
+    theirs, ours = ({(pin.name, str(pin.specifier)) for pin in pinned(each_lock)} for each_lock in (other, lock))
     both = {name for name, _ in theirs} & {name for name, _ in ours}
     assert {pin for pin in theirs ^ ours if pin[0] in both} == set()
 
@@ -111,10 +111,10 @@ def test_whatever_needs_a_package_called_evaluate_is_refused_by_name(tmp_path: P
 
 
 def test_the_stages_come_from_this_checkout_and_no_installed_package_has_their_names() -> None:
-    asked = f"import {', '.join(STAGES)}; print(*(stage.__file__ for stage in ({', '.join(STAGES)})), sep='\\n')"
-    printed = subprocess.check_output([sys.executable, "-c", asked], cwd=ROOT, text=True)
+    script = f"import {', '.join(STAGES)}; print(*(stage.__file__ for stage in ({', '.join(STAGES)})), sep='\\n')"
+    printed = subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True)
     assert [Path(line).parent for line in printed.splitlines()] == [ROOT / stage for stage in STAGES]
     assert importlib.metadata.packages_distributions().keys().isdisjoint(STAGES)
     # Started elsewhere and isolated from the caller's paths, Python finds nothing of that name.
-    asked = f"import importlib.util, sys; sys.exit(any(map(importlib.util.find_spec, {STAGES!r})))"
-    assert subprocess.run([sys.executable, "-I", "-c", asked], check=False).returncode == 0
+    script = f"import importlib.util, sys; sys.exit(any(map(importlib.util.find_spec, {STAGES!r})))"
+    assert subprocess.run([sys.executable, "-I", "-c", script], check=False).returncode == 0

@@ -27,18 +27,18 @@ SHARED = {"tasks", "protocols", "metrics", "retrievers", "chunkers", "formats", 
 
 def declared(folder: Path, **others: object) -> Path:
     """Seven issues of seven repositories in ContextBench's manner, and their declaration."""
-    rows = [context_cases.row(one, repo=f"acme/rockets{number}") for number, one in enumerate(IDS)]
+    rows = [context_cases.row(item_id, repo=f"acme/rockets{number}") for number, item_id in enumerate(IDS)]
     put(folder / "rows.jsonl", jsonl(rows))
-    for one in IDS:
-        put(folder / f"files/{one}.parquet", context_cases.repo_parquet())
+    for item_id in IDS:
+        put(folder / f"files/{item_id}.parquet", context_cases.repo_parquet())
     data = {"rows": "rows.jsonl", "repo_files": "files", "subset": "full"}
     content = {"name": NAME, "like": "contextbench", "data": data, **others}
     return put(folder / "ours.yaml", yaml.safe_dump(content, sort_keys=False).encode())
 
 
 def done(stage: str, *arguments: object) -> str:
-    said = command(stage, *arguments).done()
-    return said.out
+    run = command(stage, *arguments).done()
+    return run.out
 
 
 def of_others(lake: Path) -> dict[str, bytes]:
@@ -56,7 +56,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done("evaluate", "--systems", "*+bm25-okapi", *lake)
     before = of_others(home / "lake")
     done("ingest", "--config", declared(home / "data"), "--chunkers", "whole-file", *lake)
-    answers = "".join(f"{one} Q0 src/engine.py:0-7 1 1.0 mine\n" for one in IDS)
+    answers = "".join(f"{item_id} Q0 src/engine.py:0-7 1 1.0 mine\n" for item_id in IDS)
     file = put(home / "answers.trec", answers.encode())
     done("ingest", "run", file, "--benchmark", NAME, "--system", "mine", *lake)
     (home / "printed.txt").write_text(done("evaluate", "--systems", "*+bm25-okapi,mine", *lake))
@@ -83,7 +83,7 @@ def test_every_row_stands_under_its_own_name(home: Path) -> None:
     assert items["pool_id"].str.starts_with(f"{NAME}/").all()
     both = lake.read("items").filter(item_id=IDS[0])
     assert sorted(both["benchmark"]) == ["contextbench", NAME]
-    for name in [one for one, declared in TABLES.items() if "benchmark" in declared.folders]:
+    for name in [name for name, declared in TABLES.items() if "benchmark" in declared.folders]:
         # No agent worked on the own data.
         if name != "usage" and lake.parts(name, benchmark="contextbench"):
             assert lake.parts(name, benchmark=NAME), name
@@ -123,10 +123,10 @@ def test_table_compare_and_exports_take_its_name(home: Path) -> None:
     compared = done("evaluate", "compare", "reference", "mine", "--protocol", f"{NAME}@docs-v1", *lake)
     assert f"{NAME}@docs-v1 line_f1 " in compared
     assert "over items: for these repositories only" in compared
-    one = done(
+    table_of_item = done(
         "evaluate", NAME, "--items", f"item_id={IDS[1]}", "--systems", "*+bm25-okapi", "--metrics", "line_f1", *lake
     )
-    assert f"# {NAME}@docs-v1, " in one
+    assert f"# {NAME}@docs-v1, " in table_of_item
     out, board, lines = ("-o", home / "out"), ("--benchmark", NAME), ("mine", "--benchmark", NAME)
     done("report", "export", *board, "--protocol", "docs-v1", "--format", "md", *out, *lake)
     assert "mine" in (home / "out").read_text()
@@ -175,9 +175,9 @@ def test_tasks_of_ones_own_in_repoevals_manner_stand_beside_the_sources(source: 
     assert mine.join(theirs, on=key, how="anti", nulls_equal=True).is_empty()
     # A task that reproduces published numbers is none of own data's, and its protocol scores nothing of it.
     tasks = Lake(tmp_path / "lake").read("tasks").filter(benchmark="my-code")["name"]
-    named = ("completion", "need", "prompt", "prompt-hard", "prompt-iou", "prompt-random", "prompt-vectors")
+    every_task = ("completion", "need", "prompt", "prompt-hard", "prompt-iou", "prompt-random", "prompt-vectors")
     with_others = [f"prompt-with-{n}" for n in (1, 4, 16)]
-    assert sorted(tasks) == sorted(f"my-code/{name}" for name in (*named, *with_others))
+    assert sorted(tasks) == sorted(f"my-code/{name}" for name in (*every_task, *with_others))
     done("evaluate", "my-code", "--tasks", "my-code/prompt-hard", "--systems", "*+bm25-okapi", *lake[2:])
     assert Lake(tmp_path / "lake").parts("scores", protocol="my-code@hard-negatives-v1")
 
@@ -207,12 +207,12 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_written(tmp_path: P
 def test_what_reads_it_again_is_its_declaration(tmp_path: Path) -> None:
     lake, config = ("--lake", tmp_path / "lake"), declared(tmp_path / "data")
     done("ingest", "--config", config, "--chunkers", "whole-file", *lake)
-    said = command("ingest", NAME, *lake)
-    said.refused(Exit.USAGE, f"{NAME} is own data and is read by its config", f"--config FILE.yaml, with name: {NAME}")
+    run = command("ingest", NAME, *lake)
+    run.refused(Exit.USAGE, f"{NAME} is own data and is read by its config", f"--config FILE.yaml, with name: {NAME}")
     other = lay_out(tmp_path / "ours", OURS.replace("name: repoeval", "name: my-code\nlike: repoeval"))
     done("ingest", "--config", other, "--chunkers", "fixed-nws-300", *lake)
-    said = command("evaluate", NAME, "--systems", "*+bm25-okapi", *lake)
-    assert "fixed-nws-300 CONFIG=FILE.yaml" in said.err
+    run = command("evaluate", NAME, "--systems", "*+bm25-okapi", *lake)
+    assert "fixed-nws-300 CONFIG=FILE.yaml" in run.err
 
 
 def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:
@@ -220,25 +220,25 @@ def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:
     done("ingest", "--config", declared(tmp_path / "data"), *lake)
     before = stored(tmp_path / "lake")
     own = OURS.replace("name: repoeval\nlabel: ours", f"name: {NAME}\nlike: repoeval")
-    said = command("ingest", "--config", lay_out(tmp_path / "ours", own), *lake).refused(Exit.USAGE)
+    run = command("ingest", "--config", lay_out(tmp_path / "ours", own), *lake).refused(Exit.USAGE)
     what = (
         "data labelled own in the manner of contextbench; data labelled own in the manner of repoeval would replace it"
     )
-    assert what in said.err
+    assert what in run.err
     assert stored(tmp_path / "lake") == before
 
 
 @pytest.mark.parametrize("like", ["beir", "contextbench"])
 def test_what_is_printed_of_the_published_data_is_not_said_of_own_data(tmp_path: Path, like: str) -> None:
     (entry,) = [
-        one
-        for one in yaml.safe_load(command("ingest", "list", "benchmarks", "--format", "yaml").out)
-        if one["name"] == like
+        entry
+        for entry in yaml.safe_load(command("ingest", "list", "benchmarks", "--format", "yaml").out)
+        if entry["name"] == like
     ]
     entry |= {"name": "ours", "like": like}
-    for key, place in entry["data"].items():
+    for key, location in entry["data"].items():
         if key not in ("root", "subset"):
-            put(tmp_path / place / ("x" if key in ("repositories", "repo_files") else ""), b"")
+            put(tmp_path / location / ("x" if key in ("repositories", "repo_files") else ""), b"")
     own, _ = read_config(put(tmp_path / "ours.yaml", yaml.safe_dump([entry]).encode()), benchmarks())
     assert (own.name, own.kind, own.display_name) == ("ours", like, "ours")
     assert (own.citation, own.paper, own.licence, own.homepage) == ("", "", "", "")

@@ -80,10 +80,10 @@ def test_a_place_without_lines_is_all_of_its_file(
     tmp_path: Path, repositories: Path, row: dict[str, object], written: str
 ) -> None:
     items = put(tmp_path / "my.jsonl", lines({"id": "q1", "question": QUESTION, **row}))
-    asked = ("--items", items, "--gold", written)
-    assert own(tmp_path, *asked, "--repositories", repositories / "rockets").code in (Exit.DONE, Exit.INCOMPLETE)
+    options = ("--items", items, "--gold", written)
+    assert own(tmp_path, *options, "--repositories", repositories / "rockets").code in (Exit.DONE, Exit.INCOMPLETE)
     assert gold(tmp_path) == [("q1", "src/engine.py", 0, 5)]
-    own(tmp_path, *asked, "--repositories", "github").refused(Exit.USAGE, "needs local repositories")
+    own(tmp_path, *options, "--repositories", "github").refused(Exit.USAGE, "needs local repositories")
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_a_repository_is_looked_for_by_its_name_and_named_where_it_is_not_there(
     tmp_path: Path, repo: str, below: str, *, there: bool
 ) -> None:
     put(tmp_path / "repos" / below / "src/engine.py", ENGINE.encode())
-    place = {"path": "src/engine.py", "lines": "4-5"}
-    rows = [{"id": "q0", "gold": [{**place, "path": "no.py"}]}, {"id": "q1", "gold": [place]}]
+    location = {"path": "src/engine.py", "lines": "4-5"}
+    rows = [{"id": "q0", "gold": [{**location, "path": "no.py"}]}, {"id": "q1", "gold": [location]}]
     items = put(tmp_path / "my.jsonl", lines(*({"question": QUESTION, "repo": repo, **row} for row in rows)))
-    said = own(tmp_path, "--items", items, "--repositories", tmp_path / "repos").ended(Exit.INCOMPLETE)
+    run = own(tmp_path, "--items", items, "--repositories", tmp_path / "repos").ended(Exit.INCOMPLETE)
     assert (gold(tmp_path) == [BURN]) == there
-    assert ("repos has no folder of x; it has y" in said.err) != there
-    assert ("next: " in said.out + said.err) == there
+    assert ("repos has no folder of x; it has y" in run.err) != there
+    assert ("next: " in run.out + run.err) == there
 
 
 @pytest.mark.slow
@@ -110,8 +110,8 @@ def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     items = put(tmp_path / "asked.parquet", b"")
     pl.DataFrame(rows).write_parquet(items)
     # Without a repository in the rows the folder is the one.
-    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine")
-    said.done("the question is question, the gold gold[].path:line")
+    run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine")
+    run.done("the question is question, the gold gold[].path:line")
     command("evaluate", "--systems", "*+bm25-okapi", "--lake", tmp_path / "lake").done()
     table = command("evaluate", "table", "mine", "--lake", tmp_path / "lake")
     assert "whole-file+bm25-okapi" in table.out
@@ -133,9 +133,9 @@ def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: 
     bad = {"id": "q2", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "four"}]}
     unasked, unplaced = {**good, "id": "q3", "question": None}, {**good, "id": "q4", "gold": []}
     items = put(tmp_path / "my.jsonl", lines(good, bad, unasked, unplaced) + b"{broken\n")
-    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets").ended(Exit.INCOMPLETE)
+    run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets").ended(Exit.INCOMPLETE)
     assert gold(tmp_path) == [BURN]
-    assert "left out: line 5" in said.err
+    assert "left out: line 5" in run.err
     reasons = Lake(tmp_path / "lake").read("rejects")["reason"].to_list()
     assert any("`start_line` is 'four'" in reason for reason in reasons)
     assert any("`problem_statement` is missing" in reason for reason in reasons)

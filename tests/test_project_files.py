@@ -44,9 +44,9 @@ def test_a_template_asks_for_what_is_needed(name: str) -> None:
     template = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text())
     assert template["name"]
     assert template["description"]
-    asked = [part for part in template["body"] if part["type"] != "markdown"]
-    assert all(part["attributes"]["label"] for part in asked)
-    assert sum(part.get("validations", {}).get("required", False) for part in asked) >= 3
+    questions = [part for part in template["body"] if part["type"] != "markdown"]
+    assert all(part["attributes"]["label"] for part in questions)
+    assert sum(part.get("validations", {}).get("required", False) for part in questions) >= 3
 
 
 def test_the_development_container_makes_what_the_makefile_knows() -> None:
@@ -79,9 +79,9 @@ def test_variables_of_the_command_line_reach_the_stages_and_those_of_the_shell_d
 
 @pytest.mark.parametrize(("typed", "close"), [("SOURCES", "SOURCE"), ("SYSTEM", "SYSTEMS"), ("TIMOUT", "TIMEOUT")])
 def test_an_unknown_variable_is_refused_with_the_one_that_may_be_meant(typed: str, close: str) -> None:
-    said = make("ingest", f"{typed}=x")
-    assert (said.returncode, said.stdout) == (2, "")
-    assert f"unknown variable {typed}; did you mean {close}?" in said.stderr
+    run = make("ingest", f"{typed}=x")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"unknown variable {typed}; did you mean {close}?" in run.stderr
 
 
 def test_a_variable_that_is_like_none_is_refused_too() -> None:
@@ -89,8 +89,8 @@ def test_a_variable_that_is_like_none_is_refused_too() -> None:
 
 
 def test_a_flag_of_the_shell_is_said_not_to_be_taken_in_one_line() -> None:
-    said = make("ingest", "report", shell={"LAKE": "x", "DEBUG": "1"})
-    assert (said.returncode, said.stderr.count("\n")) == (0, 1)
-    assert "not taken from the shell: DEBUG LAKE." in said.stderr
+    run = make("ingest", "report", shell={"LAKE": "x", "DEBUG": "1"})
+    assert (run.returncode, run.stderr.count("\n")) == (0, 1)
+    assert "not taken from the shell: DEBUG LAKE." in run.stderr
     assert make("ingest", "LAKE=y", shell={"LAKE": "x"}).stderr == ""
     assert make("help", shell={"LAKE": "x"}).stderr == ""

@@ -63,7 +63,7 @@ def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> N
     run = submitter(checkout)
     make = block("Make it, check it, and import it:").splitlines()[0]
     printed = [run(line) for line in (make, *block("Put both in the folder").splitlines())]
-    assert any("5 of 5 items" in one for one in printed)
+    assert any("5 of 5 items" in line for line in printed)
     names = run("git -C ../origin ls-tree -r --name-only my-retriever >&2").split()
     assert names == [f"lake/submissions/my-retriever/2026-01-31/{name}" for name in ("run.tsv", "system.yaml")]
     run(".venv/bin/python -m ingest submissions")
@@ -116,9 +116,9 @@ def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:
     snippet = block("# The lake").replace("lake/data", str(lake_folder))
     namespace: dict[str, object] = {}
     exec(compile(snippet.replace("pl.scan", "found = pl.scan"), "README.md", "exec"), namespace)
-    found = namespace["found"]
-    assert isinstance(found, pl.DataFrame)
-    assert found.height > 0
+    printed = namespace["found"]
+    assert isinstance(printed, pl.DataFrame)
+    assert printed.height > 0
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -133,8 +133,8 @@ def test_every_flag_is_in_the_readme(stage: str) -> None:
         for option in command.params
         if isinstance(option, typer.core.TyperOption)
     }
-    said = set(re.findall(r"--[a-z-]+", README)) | ({"--output"} if "`-o`" in README else set())
-    assert flags - {"--help"} <= said
+    written = set(re.findall(r"--[a-z-]+", README)) | ({"--output"} if "`-o`" in README else set())
+    assert flags - {"--help"} <= written
 
 
 def lines_to_copy() -> list[str]:
@@ -150,12 +150,12 @@ def test_every_command_to_copy_is_one_that_there_is_with_flags_that_it_has() -> 
     typed = [
         re.fullmatch(r".venv/bin/python -m (ingest|evaluate|report)(.*)", line) for line in lines if " [-" not in line
     ]
-    for found in filter(None, typed):
-        group, words = get_command(STAGES[found[1]]), shlex.split(found[2], comments=True)
-        with group.make_context(found[1], words) as context:
+    for commands in filter(None, typed):
+        group, words = get_command(STAGES[commands[1]]), shlex.split(commands[2], comments=True)
+        with group.make_context(commands[1], words) as context:
             assert isinstance(group, typer.core.TyperGroup)
             name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
-            assert command is not None, found[0]
+            assert command is not None, commands[0]
             command.make_context(name, rest, parent=context)
 
 

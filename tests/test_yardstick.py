@@ -5,7 +5,7 @@ import polars as pl
 from tests.yardstick import differences
 
 
-def found(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, list[str]]:
+def differing(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, list[str]]:
     """What differs → the keys of its rows."""
     return {
         what: sorted(rows["key"]) for what, rows in differences(before.lazy(), after.lazy(), ["key"]) if rows.height
@@ -17,10 +17,10 @@ BEFORE = pl.DataFrame({"key": ["a", "b", "c"], "value": [0.1, None, 0.0], "n": [
 
 def test_the_last_bit_of_a_number_and_a_lost_value_are_differences_and_the_order_is_none() -> None:
     after = BEFORE.with_columns(value=pl.Series([math.nextafter(0.1, 1), 0.0, -0.0]))
-    assert found(BEFORE, after) == {"other value": ["a", "b"]}
-    assert found(BEFORE, BEFORE.reverse().with_columns(new=1)) == {}
+    assert differing(BEFORE, after) == {"other value": ["a", "b"]}
+    assert differing(BEFORE, BEFORE.reverse().with_columns(new=1)) == {}
 
 
 def test_rows_that_only_one_side_has_are_named() -> None:
     after = BEFORE.with_columns(key=pl.Series(["a", "b", "d"]))
-    assert found(BEFORE, after) == {"only before": ["c"], "only after": ["d"]}
+    assert differing(BEFORE, after) == {"only before": ["c"], "only after": ["d"]}

@@ -77,10 +77,10 @@ def compare(folder: Path, lake: Lake) -> int:
     n_different = 0
     for table in COMPARED:
         before, after, key = pl.scan_parquet(folder / f"{table}.parquet"), named_rows(lake, table), TABLES[table].key
-        found = {what: rows for what, rows in differences(before, after, list(key)) if rows.height}
-        n_rows, n_table = before.select(pl.len()).collect().item(), sum(rows.height for rows in found.values())
+        differing = {what: rows for what, rows in differences(before, after, list(key)) if rows.height}
+        n_rows, n_table = before.select(pl.len()).collect().item(), sum(rows.height for rows in differing.values())
         print(f"{table}: {n_rows:,} rows, {n_table:,} differences")
-        for what, rows in found.items():
+        for what, rows in differing.items():
             print(f"  {what}: {rows.height:,}")
             for row in rows.sort(key).head(_N_EXAMPLES).iter_rows():
                 print(f"    {' | '.join(map(str, row))}")

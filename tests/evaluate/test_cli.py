@@ -13,14 +13,14 @@ pytestmark = pytest.mark.slow
 
 
 def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--items", "repo=zoo_animals").done()
-    first, verdict, *systems = said.out.splitlines()
+    run = command("evaluate", "--lake", lake_folder, "--items", "repo=zoo_animals").done()
+    first, verdict, *systems = run.out.splitlines()
     over = "mean over items, items of subset function-2k"
     assert first == f"repoeval: line_f1@8000, {over} (repoeval@chunking-v1)"
     assert verdict.endswith(".")
     assert sum("too few to rank" in line for line in systems) == 3
     assert systems[-1].endswith(f"GOLDSPAN_LAKE={lake_folder} .venv/bin/python -m evaluate table repoeval")
-    last, hint = said.err.splitlines()[-2:]
+    last, hint = run.err.splitlines()[-2:]
     assert last.startswith("evaluate: ")
     assert " item rankings, " in last
     assert last.endswith(f"→ {lake_folder}")
@@ -28,9 +28,9 @@ def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Pa
 
 
 def test_a_table_is_tab_separated_where_no_terminal_reads_it(lake_folder: Path) -> None:
-    said = command("evaluate", "table", "repoeval", "--lake", lake_folder)
-    assert (said.code, said.err) == (0, "")
-    tables = said.out.strip().split("\n\n")
+    run = command("evaluate", "table", "repoeval", "--lake", lake_folder)
+    assert (run.code, run.err) == (0, "")
+    tables = run.out.strip().split("\n\n")
     assert [table.splitlines()[0] for table in tables] == [
         "# repoeval@chunking-v1, subset function-2k, macro",
         "# repoeval@target-v1, subset function-2k, macro",
@@ -71,9 +71,9 @@ def test_a_table_over_selected_items_has_the_numbers_of_these_and_ranks_nobody(l
     )
     head, *rows = [line.split("\t") for line in selected if not line.startswith("#")]
     assert head == ["system", "line_f1@8000", "low", "high", "recall@10", "mrr@10", "items"]
-    columns = [place for place, name in enumerate(by_repo[1].split("\t")) if name != "rank"]
+    columns = [column for column, name in enumerate(by_repo[1].split("\t")) if name != "rank"]
     sliced = [line.split("\t") for line in by_repo[2:] if not line.startswith("#")]
-    assert rows == [[row[place] for place in columns] for row in sliced]
+    assert rows == [[row[column] for column in columns] for row in sliced]
     assert any("selected items of subset function-2k" in line for line in selected)
     none = command("evaluate", "table", "--items", "repo=zoo", "--lake", lake_folder)
     assert (none.code, none.out) == (Exit.MISSING, "")
@@ -109,8 +109,8 @@ def test_costs_stand_below_the_boards_by_choice(lake_folder: Path) -> None:
 
 
 def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_folder: Path) -> None:
-    said = command("evaluate", "effects", "repoeval", "--protocol", "repoeval@chunking-v1", "--lake", lake_folder)
-    title, head, *rows, answer = said.out.strip().splitlines()
+    run = command("evaluate", "effects", "repoeval", "--protocol", "repoeval@chunking-v1", "--lake", lake_folder)
+    title, head, *rows, answer = run.out.strip().splitlines()
     assert title.startswith(
         "# repoeval@chunking-v1 of repoeval/prompt, subset function-2k: line_f1@8000 by chunker and"
     )
@@ -125,32 +125,32 @@ def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_fol
 
 
 def test_a_table_has_ranks_only_where_it_is_ordered_by_what_they_are_of(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5").done()
-    heads = [line for line in said.out.splitlines() if line.startswith("system")]
+    run = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5").done()
+    heads = [line for line in run.out.splitlines() if line.startswith("system")]
     assert [head.split() for head in heads] == [["system", "ndcg@10", "low", "high", "recall@5", "items"]] * 2
-    said = command("evaluate", "table", "repoeval", "--lake", lake_folder, "--metrics", "line_f1@8000,ndcg@10")
-    heads = [line for line in said.out.splitlines() if line.startswith("system")]
+    run = command("evaluate", "table", "repoeval", "--lake", lake_folder, "--metrics", "line_f1@8000,ndcg@10")
+    heads = [line for line in run.out.splitlines() if line.startswith("system")]
     assert [head.split()[:3] for head in heads] == [["system", "rank", "line_f1@8000"]] * 2
 
 
 def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(lake_folder: Path) -> None:
-    asked = ["ndcg@20", "line_f1@4000", "self_share@3", "ndcg@10", "line_f1", "accuracy@2"]
+    requested = ["ndcg@20", "line_f1@4000", "self_share@3", "ndcg@10", "line_f1", "accuracy@2"]
     command("evaluate", "--lake", lake_folder).done()
     before = stored(lake_folder)
-    said = command(
-        "evaluate", "--lake", lake_folder, "--metrics", ",".join(asked).replace("line_f1,", "line_f1@0,")
+    run = command(
+        "evaluate", "--lake", lake_folder, "--metrics", ",".join(requested).replace("line_f1,", "line_f1@0,")
     ).done()
     assert stored(lake_folder) == before
-    for table in said.out.strip().split("\n\n"):
+    for table in run.out.strip().split("\n\n"):
         _, head, *rows = table.splitlines()
-        assert head.split("\t") == ["system", asked[0], "low", "high", *asked[1:], "items"]
+        assert head.split("\t") == ["system", requested[0], "low", "high", *requested[1:], "items"]
         cells = [row.split("\t") for row in rows if not row.startswith("#")]
         numbers = {system: [first, *others] for system, first, _, _, *others in cells}
         # Five items whose pools are smaller than twenty: there ndcg@20 is ndcg at the pool's own depth.
         assert numbers["whole-file+oracle"][0] == "1.000"
         assert all(re.fullmatch(r"[01]\.\d{3}", number) for row in numbers.values() for number in row[:-1])
         notes = [row.split()[1] for row in rows if row.startswith("# ") and " is exploratory: " in row]
-        assert notes == [one for one in asked if one != "ndcg@10"]
+        assert notes == [name for name in requested if name != "ndcg@10"]
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,11 @@ def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
     lake_folder: Path, arguments: list[str], said_so: str, meant: str
 ) -> None:
     before = stored(lake_folder)
-    said = command("evaluate", "--lake", lake_folder, *arguments)
-    assert (said.code, said.out) == (Exit.USAGE, "")
-    assert said_so in said.err
-    assert meant in said.err
-    assert "Traceback" not in said.err
+    run = command("evaluate", "--lake", lake_folder, *arguments)
+    assert (run.code, run.out) == (Exit.USAGE, "")
+    assert said_so in run.err
+    assert meant in run.err
+    assert "Traceback" not in run.err
     assert stored(lake_folder) == before
 
 
@@ -195,15 +195,15 @@ def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
     ],
 )
 def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str) -> None:
-    said = command("evaluate", "list", what, "--lake", lake_folder, *(["--format", format_] if format_ else []))
-    assert (said.code, said.err) == (0, "")
-    one = {
+    run = command("evaluate", "list", what, "--lake", lake_folder, *(["--format", format_] if format_ else []))
+    assert (run.code, run.err) == (0, "")
+    listed = {
         "systems": "window-4-2+bm25-okapi", "retrievers": "bm25-okapi", "tasks": "repoeval/prompt",
         "protocols": "repoeval@target-v1", "metrics": "ndcg", "runs": "repoeval.prompt--window-4-2+bm25-okapi--",
     }  # fmt: skip
-    assert one[what] in said.out
+    assert listed[what] in run.out
     if format_ == "json":
-        assert {"name"} <= set(json.loads(said.out)[0])
+        assert {"name"} <= set(json.loads(run.out)[0])
 
 
 def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(source: Path, tmp_path: Path) -> None:
@@ -212,8 +212,8 @@ def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(sour
             (source / "datasets" / "function_level_completion_2k_context_codex.test.jsonl").read_bytes()
         )
     lake = tmp_path / "lake"
-    asked = ("--subsets", "function-1k,function-4k", "--chunkers", "whole-file")
-    command("ingest", "--source", source, *asked, "--lake", lake).done()
+    options = ("--subsets", "function-1k,function-4k", "--chunkers", "whole-file")
+    command("ingest", "--source", source, *options, "--lake", lake).done()
     command("evaluate", "--lake", lake).done()
     assert "repoeval@chunking-v1, subset function-1k, macro" in command("evaluate", "table", "--lake", lake).out
 

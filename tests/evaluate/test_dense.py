@@ -101,16 +101,16 @@ def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_p
 
 def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(7)
-    chunks, asked = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
+    chunks, of_queries = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
     chunks[4] = 0
     row = np.array([*range(11), 3])
-    vectors = KeyedVectors({"0": 0, "1": 1, "2": 2}, asked)
+    vectors = KeyedVectors({"0": 0, "1": 1, "2": 2}, of_queries)
     queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
     held = KeyedVectors({str(n): n for n in range(11)}, chunks)
     index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
-    lengths = np.linalg.norm(asked, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
-    assert np.allclose(whole.scores[:3], (asked @ chunks.T / lengths)[:, row], atol=1e-6)
+    lengths = np.linalg.norm(of_queries, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
+    assert np.allclose(whole.scores[:3], (of_queries @ chunks.T / lengths)[:, row], atol=1e-6)
     assert np.array_equal(whole.scores[:, 3], whole.scores[:, 11]), "equal texts score alike to the last bit"
     assert list(whole.failed) == [3]
     monkeypatch.setattr(dense, "BLOCK", 4)
@@ -122,7 +122,7 @@ def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_n
 ) -> None:
     monkeypatch.chdir(model_folder.parent)
     evaluate = ("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense:model,whole-file+dense:model")
-    said = command(*evaluate).done()
+    run = command(*evaluate).done()
     lake = Lake(lake_folder)
     vectors = lake.read("vectors")
     # Two sides: some text may be a chunk and a query.
@@ -135,11 +135,12 @@ def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_n
     assert facts["queries cut"] == "5 of 5"
     n_cut, _, n = facts["chunks cut"].split()
     assert 0 < int(n_cut) <= int(n)
-    assert f"whole-file+dense:model, repoeval/prompt: chunks cut {n_cut} of {n}, queries cut 5 of 5" in said.err
+    assert f"whole-file+dense:model, repoeval/prompt: chunks cut {n_cut} of {n}, queries cut 5 of 5" in run.err
     assert (lake.read("run_items").filter(pl.col("run_id").is_in(runs["run_id"].implode()))["status"] == "done").all()
 
     ranked = lake.read("hits").filter(pl.col("run_id").is_in(runs["run_id"].implode()))
-    for part in [one for name in ("runs", "hits", "run_items") for one in lake.parts(name) if "dense" in str(one.path)]:
+    parts = [part for name in ("runs", "hits", "run_items") for part in lake.parts(name)]
+    for part in [part for part in parts if "dense" in str(part.path)]:
         lake.remove(part)
     given.clear()
     command(*evaluate).done()
@@ -195,8 +196,8 @@ def test_without_the_extra_one_error_says_what_to_install(
     package: str, lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+dense:{model_folder}")
-    said.refused(
+    run = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+dense:{model_folder}")
+    run.refused(
         Exit.MISSING, "cannot run here\n  First: pip install torch==2.13.0, then pip install -r requirements-dense.txt"
     )
 
@@ -206,10 +207,10 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}").refused(Exit.MISSING)
+    run = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}").refused(Exit.MISSING)
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
-    assert f"{model} is neither a local folder" in said.err
-    assert f"First: hf download {model}" in said.err
+    assert f"{model} is neither a local folder" in run.err
+    assert f"First: hf download {model}" in run.err
 
 
 @pytest.mark.parametrize(

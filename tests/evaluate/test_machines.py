@@ -61,17 +61,17 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A scheduler with two workers of one thread."""
     folder = tmp_path_factory.mktemp("dask")
     settings = ("--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder))
-    with scheduler(folder) as found, started("worker", found, *settings):
-        yield found
+    with scheduler(folder) as scheduler_address, started("worker", scheduler_address, *settings):
+        yield scheduler_address
 
 
 @pytest.fixture
 def client(address: str) -> Iterator[Client]:
     from distributed import Client
 
-    with Client(f"tcp://{address}", set_as_default=False) as found:
-        found.wait_for_workers(2, timeout=60)
-        yield found
+    with Client(f"tcp://{address}", set_as_default=False) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
 
 
 def ingested(source: Path, lake: Path, engine: str) -> None:
@@ -137,8 +137,8 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 
     settings = ("--nthreads", "1", "--local-directory", str(tmp_path))
     with scheduler(tmp_path) as alone, started("worker", alone, *settings):
-        with Client(f"tcp://{alone}", set_as_default=False) as found:
-            pid = found.run_on_scheduler(os.getpid)
+        with Client(f"tcp://{alone}", set_as_default=False) as client:
+            pid = client.run_on_scheduler(os.getpid)
         answers = mapped(Engine(None, alone), time.sleep, [0.1, 60])
         next(answers)
         os.kill(pid, signal.SIGKILL)
@@ -152,9 +152,9 @@ def test_without_a_scheduler_without_workers_and_without_the_extra_it_says_what_
     monkeypatch.setenv("GOLDSPAN_DASK_TIMEOUT", "5")
 
     def refused(address: str) -> str:
-        said = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
-        said.refused(Exit.MISSING)
-        return said.err
+        run = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
+        run.refused(Exit.MISSING)
+        return run.err
 
     assert "no dask scheduler answers at 127.0.0.1:9" in refused("127.0.0.1:9")
     with scheduler(tmp_path) as alone:

@@ -21,9 +21,7 @@ MADE = ("hits", "run_items", "runs", "scores", "aggregates", "relevance")
 
 
 def _row(number: int, n_candidates: int) -> dict[str, object]:
-    candidates = [
-        f"def helper_{(number + place) % 9}(value):\n    return value + {place}\n" for place in range(n_candidates)
-    ]
+    candidates = [f"def helper_{(number + n) % 9}(value):\n    return value + {n}\n" for n in range(n_candidates)]
     return {
         "repo_name": f"somebody/repo{number % 3}",
         "file_path": "pkg/main.py",

@@ -70,8 +70,8 @@ def test_every_run_has_every_item_and_every_protocol_a_score_for_each(lake_folde
 def test_a_second_evaluation_does_nothing(lake_folder: Path) -> None:
     before = stored(lake_folder)
     times = {path: (lake_folder / path).stat().st_mtime_ns for path in before}
-    said = json.loads(_evaluate(lake_folder, "--json").out)
-    assert (said["made"], said["removed"], said["failed"]) == (0, 0, 0)
+    printed = json.loads(_evaluate(lake_folder, "--json").out)
+    assert (printed["made"], printed["removed"], printed["failed"]) == (0, 0, 0)
     assert stored(lake_folder) == before
     assert {path: (lake_folder / path).stat().st_mtime_ns for path in before} == times
     assert leftovers(lake_folder) == []
@@ -121,9 +121,9 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
     lake = _ready(tmp_path / "lake", source)
     put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     _ready(lake, source, chunkers=("whole-file",))
-    said = _evaluate(lake)
+    run = _evaluate(lake)
     assert (
-        f"skipped window-4-2: it has no chunks for these files; make ingest LAKE={lake} CHUNKERS=window-4-2" in said.err
+        f"skipped window-4-2: it has no chunks for these files; make ingest LAKE={lake} CHUNKERS=window-4-2" in run.err
     )
     assert {system.partition("+")[0] for system in _runs(lake)["system"]} == {"whole-file"}
 
@@ -131,11 +131,11 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
 @pytest.mark.parametrize("name", ["items", "blobs", "chunks"])
 def test_nothing_ingested_is_said_with_what_to_do(lake_folder: Path, name: str) -> None:
     shutil.rmtree(lake_folder / name)
-    said = command("evaluate", "--lake", lake_folder)
-    assert said.code in (Exit.MISSING, Exit.INCOMPLETE)
-    assert "make ingest" in said.err
-    assert "Traceback" not in said.err
-    assert "bug in Goldspan" not in said.err
+    run = command("evaluate", "--lake", lake_folder)
+    assert run.code in (Exit.MISSING, Exit.INCOMPLETE)
+    assert "make ingest" in run.err
+    assert "Traceback" not in run.err
+    assert "bug in Goldspan" not in run.err
 
 
 def test_parts_that_somebody_deleted_are_made_again(lake_folder: Path) -> None:
@@ -238,9 +238,9 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
     one_chunker: Path, declared: Callable[[str], None]
 ) -> None:
     declared("def score(pool, queries):\n    raise RuntimeError('never')\n")
-    said = _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
+    result = _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
     why = r"window-4-2\+mine, repoeval/prompt: 5 of 5 items failed: \S+/mine\.py:\d+: RuntimeError: never"
-    assert re.search(why, said.err)
+    assert re.search(why, result.err)
     run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
     assert (run["status"], run["n_items"]) == ("failed", 5)
     costs = run_costs(Lake(one_chunker)).filter(pl.col("run_id") == run["run_id"]).collect().row(0, named=True)
@@ -259,8 +259,8 @@ def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:
 def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item_left(lake_folder: Path) -> None:
     before = stored(lake_folder)
     _run(lake_folder, "repoeval.prompt-code-chunk--x+y--00000000", "repoeval/prompt-code-chunk", "built-in")
-    said = _evaluate(lake_folder)
-    assert "removed 1 run of earlier data or code" in said.err
+    run = _evaluate(lake_folder)
+    assert "removed 1 run of earlier data or code" in run.err
     assert stored(lake_folder) == before
 
 
@@ -290,8 +290,8 @@ SETTINGS = (
 
 def test_lakes_are_byte_equal_whatever_the_hash_seed_threads_processes_and_place(source: Path, tmp_path: Path) -> None:
     other = shutil.copytree(source, tmp_path / "elsewhere" / source.name)
-    for number, (settings, place) in enumerate(zip(SETTINGS, (source, other), strict=True)):
-        ingest = ("ingest", "repoeval", "--source", str(place), "--chunkers", "window-4-2,whole-file")
+    for number, (settings, folder) in enumerate(zip(SETTINGS, (source, other), strict=True)):
+        ingest = ("ingest", "repoeval", "--source", str(folder), "--chunkers", "window-4-2,whole-file")
         environment = {
             **os.environ,
             **settings,

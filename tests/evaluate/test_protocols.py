@@ -21,11 +21,11 @@ def unsealed() -> Iterator[None]:
     protocol_hash.cache_clear()
 
 
-@pytest.mark.parametrize("protocol", protocols().values(), ids=lambda one: str(one.name))
+@pytest.mark.parametrize("protocol", protocols().values(), ids=lambda protocol: str(protocol.name))
 def test_the_rules_of_a_protocol_fit_one_another(protocol: Protocol) -> None:
     measured = [(metric.granularity, metric.name, k) for metric, k in metrics_of(protocol)]
     assert (protocol.primary.granularity, protocol.primary.metric, protocol.primary.k) in measured
-    assert {one[:2] for one in protocol.applies} <= {(name, k) for _, name, k in measured}
+    assert {rule[:2] for rule in protocol.applies} <= {(name, k) for _, name, k in measured}
     has_threshold = bool(RELEVANCE[protocol.relevance].similarity) or protocol.relevance == "line-iou"
     assert has_threshold == (protocol.threshold is not None)
 

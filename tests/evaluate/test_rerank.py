@@ -36,24 +36,24 @@ def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_
 
     store = VectorStore(Lake(tmp_path / "lake"))
     name = f"rerank:jaccard-regex:model={cross_encoder}:top=3"
-    first, found = _scores("jaccard-regex", store), _scores(name, store)
+    first, reranked = _scores("jaccard-regex", store), _scores(name, store)
     plain = CrossEncoder(str(cross_encoder))
     for row, query in enumerate(QUERIES):
         best = np.argsort(-first[row], kind="stable")[:3]
         short = [TEXTS[n] for n in best if len(TEXTS[n]) < 20]
         alone = plain.predict([(query, text) for text in short], activation_fn=lambda score: score)
-        said = dict(zip(short, alone, strict=True))
+        scores = dict(zip(short, alone, strict=True))
         for n in best:
-            assert TEXTS[n] not in said or np.isclose(found[row, n], said[TEXTS[n]], atol=1e-5)
+            assert TEXTS[n] not in scores or np.isclose(reranked[row, n], scores[TEXTS[n]], atol=1e-5)
         others = [n for n in range(len(TEXTS)) if n not in best]
-        assert found[row, best].min() > found[row, others].max()
-        for one in others:
-            for other in others:
-                assert (found[row, one] > found[row, other]) == (first[row, one] > first[row, other])
+        assert reranked[row, best].min() > reranked[row, others].max()
+        for a in others:
+            for b in others:
+                assert (reranked[row, a] > reranked[row, b]) == (first[row, a] > first[row, b])
     pairs = {(query, TEXTS[n]) for row, query in enumerate(QUERIES) for n in np.argsort(-first[row], kind="stable")[:3]}
     assert sum(given) == len(pairs), "each pair once"
     given.clear()
-    assert np.array_equal(_scores(name, store), found)
+    assert np.array_equal(_scores(name, store), reranked)
     assert given == [], "every score is kept in the lake"
 
 
@@ -77,8 +77,8 @@ def test_a_pair_too_long_keeps_the_end_of_the_query_and_the_beginning_of_the_doc
 
 
 def test_the_name_says_whose_best_and_by_which_model() -> None:
-    found = retriever_named("rerank:bm25-okapi:model=some/model:top=7")
-    assert found.parameters == {"of": "bm25-okapi", "model": "some/model", "top": 7}
-    assert [one.name for one in found.components] == ["bm25-okapi"]
+    retriever = retriever_named("rerank:bm25-okapi:model=some/model:top=7")
+    assert retriever.parameters == {"of": "bm25-okapi", "model": "some/model", "top": 7}
+    assert [part.name for part in retriever.components] == ["bm25-okapi"]
     assert retriever_named("rerank:dense:a/b:dtype=bf16:top=5").components[0].name == "dense:a/b:dtype=bf16"
-    assert ranking_code(found) != ranking_code(retriever_named("rerank:own-file:model=some/model:top=7"))
+    assert ranking_code(retriever) != ranking_code(retriever_named("rerank:own-file:model=some/model:top=7"))

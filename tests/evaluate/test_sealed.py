@@ -72,7 +72,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize(("name", "was", "becomes", "moved"), SWITCHES, ids=[f"{one[0]}: {one[2]}" for one in SWITCHES])
+@pytest.mark.parametrize(("name", "was", "becomes", "moved"), SWITCHES, ids=[f"{row[0]}: {row[2]}" for row in SWITCHES])
 def test_every_switch_of_the_rules_moves_a_sealed_number(
     copy: Path, name: str, was: str, becomes: str, moved: str
 ) -> None:

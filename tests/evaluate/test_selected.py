@@ -52,8 +52,8 @@ def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Pat
 
 
 def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> None:
-    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root)
-    said.done("repoeval is unchanged: none of its items is selected")
+    run = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root)
+    run.done("repoeval is unchanged: none of its items is selected")
     assert _asked(lake, "repobench-r/chunks")
     none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
     none.refused(Exit.MISSING, "no item of repobench-r, repoeval has level=simple")

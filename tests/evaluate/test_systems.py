@@ -49,19 +49,19 @@ def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[BuiltInSystem]
 def test_systems_are_picked_by_name_glob_and_alias_with_the_baselines_of_their_chunkers(
     patterns: list[str], systems: set[str]
 ) -> None:
-    beside = {f"{system.partition('+')[0]}+{one}" for system in systems for one in BASELINES}
+    beside = {f"{system.partition('+')[0]}+{baseline}" for system in systems for baseline in BASELINES}
     assert {system.name for system in _chosen(*patterns)} == systems | beside
 
 
 def test_a_word_for_several_chunkers_picks_those_that_the_lake_holds() -> None:
     cut = {"fixed-nws-600": "1", "fixed-nws-700": "2", "syntax-2400": "3"}
-    found = resolve_systems(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of(REPOEVAL_PROMPT))
-    assert {system.chunker for system in found} == {"fixed-nws-600", "syntax-2400"}
+    systems = resolve_systems(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of(REPOEVAL_PROMPT))
+    assert {system.chunker for system in systems} == {"fixed-nws-600", "syntax-2400"}
 
 
 def test_without_patterns_all_run_that_are_meant_to_run_unasked() -> None:
-    free = {name for name, one in SOME.items() if one.runs_unnamed("repoeval/prompt")}
-    assert {system.name for system in _chosen()} == {f"{chunker}+{one}" for chunker in CHUNKERS for one in free}
+    free = {name for name, retriever in SOME.items() if retriever.runs_unnamed("repoeval/prompt")}
+    assert {system.name for system in _chosen()} == {f"{chunker}+{name}" for chunker in CHUNKERS for name in free}
 
 
 def test_there_is_an_oracle_for_each_protocol_and_it_comes_first() -> None:
@@ -91,8 +91,8 @@ def _stamp(system: BuiltInSystem, task: Task = REPOEVAL_PROMPT, label: str = "",
 
 
 def test_whatever_a_run_is_made_from_moves_its_fingerprint() -> None:
-    system = next(one for one in _chosen() if one.name == "window-4-2+bm25-okapi")
-    oracle = next(one for one in _chosen() if one.name == "window-4-2+oracle")
+    system = next(system for system in _chosen() if system.name == "window-4-2+bm25-okapi")
+    oracle = next(system for system in _chosen() if system.name == "window-4-2+oracle")
     newer = dataclasses.replace(system.retriever, version=system.retriever.version + 1)
     other_k1 = dataclasses.replace(system.retriever, parameters={**system.retriever.parameters, "k1": 1.2})
     stamps = [
@@ -176,20 +176,21 @@ def test_what_must_be_asked_for_runs_by_a_glob_and_what_must_be_named_by_its_nam
     patterns: list[str], names: set[str]
 ) -> None:
     known = _known(a="always", b="asked", c="named")
-    assert {one.retriever.name for one in resolve_systems(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])} == names
+    systems = resolve_systems(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])
+    assert {system.retriever.name for system in systems} == names
 
 
 def test_what_was_run_before_is_run_on_as_far_as_it_can_be() -> None:
     known = _known(a="always", b="asked", c="named")
     known["d"] = replace(known["c"], name="d", missing=lambda: "install it")
     systems = resolve_systems(REPOEVAL_PROMPT, [], {"w": "", "v": ""}, known, [], {"w+b", "v+c", "w+d", "w+gone"})
-    assert {one.name for one in systems} == {"w+a", "v+a", "w+b", "v+c"}
+    assert {system.name for system in systems} == {"w+a", "v+a", "w+b", "v+c"}
 
 
 @pytest.mark.slow
 def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder: Path) -> None:
-    named = "whole-file+bm25-okapi~last-3-lines"
-    command("evaluate", "--lake", lake_folder, "--systems", named).done()
+    system = "whole-file+bm25-okapi~last-3-lines"
+    command("evaluate", "--lake", lake_folder, "--systems", system).done()
     lake = Lake(lake_folder)
     assert "bm25-okapi~last-3-lines" in known_retrievers(lake)
     assert "bm25-okapi~last-3-lines" in lake.read("retrievers")["name"]
@@ -197,9 +198,9 @@ def test_a_system_of_a_form_is_run_kept_current_and_told_of_like_any(lake_folder
     command("evaluate", "--lake", lake_folder).done()
     assert {part.relative_path: part.fingerprint for part in lake.parts("scores")} == before
     hits = lake.scan("hits").join(lake.scan("runs").select("run_id", "system"), on="run_id").collect()
-    one, other = (hits.filter(system=name)["score"] for name in (named, "whole-file+bm25-okapi"))
-    assert len(one) == len(other)
-    assert one.to_list() != other.to_list()
+    scores, other = (hits.filter(system=name)["score"] for name in (system, "whole-file+bm25-okapi"))
+    assert len(scores) == len(other)
+    assert scores.to_list() != other.to_list()
 
 
 def test_a_listing_shows_what_may_be_written_behind_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,8 +263,8 @@ def test_relevance_by_intersection_over_union_is_that_of_a_plain_reading(tmp_pat
             ranked = returned.select("path", "line_start", "line_end").rows()[:10]
             for percent in (30, 50, 70):
                 alike = [_iou(chunk, answer) >= percent / 100 for chunk in of_pool]
-                found = [_iou(chunk, answer) >= percent / 100 for chunk in ranked]
-                wanted[run_id, f"repoeval@iou-{percent}-v1", item] = sum(found) / sum(alike) if sum(alike) else 0.0
+                relevant = [_iou(chunk, answer) >= percent / 100 for chunk in ranked]
+                wanted[run_id, f"repoeval@iou-{percent}-v1", item] = sum(relevant) / sum(alike) if sum(alike) else 0.0
     assert len({value for value in wanted.values()}) > 1
     recall = scores.filter(metric="recall", k=10).select("run_id", "protocol", "item_id", "value").rows()
     ours = {row[:3]: row[3] for row in recall}
@@ -272,7 +273,7 @@ def test_relevance_by_intersection_over_union_is_that_of_a_plain_reading(tmp_pat
 
 def _iou(chunk: tuple[str, int, int], gold: pl.DataFrame) -> float:
     path, start, end = chunk
-    lines = {line for one, low, high in gold.select("path", "line_start", "line_end").rows() if one == path
+    lines = {line for gold_path, low, high in gold.select("path", "line_start", "line_end").rows() if gold_path == path
              for line in range(low, high)}  # fmt: skip
     own = set(range(start, end))
     return len(own & lines) / len(own | lines) if own | lines else 0.0

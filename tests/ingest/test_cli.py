@@ -11,9 +11,9 @@ NAMED = ("--chunkers", "whole-file")
 
 
 def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path: Path) -> None:
-    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *NAMED)
-    assert (said.code, said.out) == (0, "")
-    *_, last, note, hint = said.err.splitlines()
+    run = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *NAMED)
+    assert (run.code, run.out) == (0, "")
+    *_, last, note, hint = run.err.splitlines()
     assert last.startswith("ingest: 5 of 5 items ready; parts: ")
     assert last.endswith(f"→ {tmp_path / 'lake'}")
     assert note.startswith("  RepoEval function-2k: gold ranges that ended past their file were cut to it: ")
@@ -21,8 +21,8 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
 
 
 def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
-    said = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
-    said.refused(Exit.MISSING, "does not exist")
+    run = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
+    run.refused(Exit.MISSING, "does not exist")
 
 
 def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,25 +33,25 @@ def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch:
     for name, value in settings.items():
         monkeypatch.setenv(f"GOLDSPAN_{name}", value)
         monkeypatch.setenv(name, "the shell's own")
-    said = command("ingest")
-    assert (said.code, said.err) == (0, "")
-    assert json.loads(said.out)["expected"] == 2
+    run = command("ingest")
+    assert (run.code, run.err) == (0, "")
+    assert json.loads(run.out)["expected"] == 2
 
 
 @pytest.mark.parametrize(("what", "format_"), [("benchmarks", "json"), ("subsets", ""), ("chunkers", "yaml")])
 def test_what_there_is_can_be_listed(what: str, format_: str) -> None:
-    said = command("ingest", "list", what, *(["--format", format_] if format_ else []))
-    assert (said.code, said.err) == (0, "")
-    assert {"benchmarks": "repoeval", "subsets": "function-2k", "chunkers": "fixed-nws-<n>"}[what] in said.out
+    run = command("ingest", "list", what, *(["--format", format_] if format_ else []))
+    assert (run.code, run.err) == (0, "")
+    assert {"benchmarks": "repoeval", "subsets": "function-2k", "chunkers": "fixed-nws-<n>"}[what] in run.out
     if format_ == "json":
-        assert {"name"} <= set(json.loads(said.out)[0])
+        assert {"name"} <= set(json.loads(run.out)[0])
 
 
 def test_benchmarks_are_listed_by_tag() -> None:
     listed = json.loads(command("ingest", "list", "benchmarks", "--tag", "agents", "--format", "json").out)
     assert [row["name"] for row in listed] == ["contextbench"]
-    said = command("ingest", "list", "subsets", "--tag", "agent")
-    assert (said.code, said.err) == (Exit.USAGE, "ingest: unknown tag 'agent'\n  Did you mean 'agents'?\n")
+    run = command("ingest", "list", "subsets", "--tag", "agent")
+    assert (run.code, run.err) == (Exit.USAGE, "ingest: unknown tag 'agent'\n  Did you mean 'agents'?\n")
 
 
 BY_INGEST = ("items", "queries", "gold_spans", "files", "blobs", "chunks", "chunkers", "benchmarks")

@@ -160,9 +160,9 @@ def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_p
 def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source)
     row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
-    said = json.loads(row["parameters"])
+    about = json.loads(row["parameters"])
     assert (row["name"], row["display_name"], row["source"], row["tags"]) == ("repoeval", "RepoEval", "source", [])
-    assert (said["n_items"], said["n_scorable"], said["n_repos"], said["subsets"]) == (5, 5, 2, ["function-2k"])
+    assert (about["n_items"], about["n_scorable"], about["n_repos"], about["subsets"]) == (5, 5, 2, ["function-2k"])
     assert (row["label"], row["limit"], row["place"]) == ("", None, 1)
     assert row["licences"] == [{"repo": repo, "licence": ""} for repo in ("acme_rockets", "zoo_animals")]
 
@@ -191,11 +191,11 @@ def _made(home: Path, before: dict[str, bytes]) -> dict[str, set[str]]:
     """Table → the folders below it of the parts that are other than before."""
     after = stored(home / "lake")
     paths = [path for path in {*before, *after} if before.get(path) != after.get(path)]
-    found: dict[str, set[str]] = {}
+    folders_of: dict[str, set[str]] = {}
     for path in paths:
         name, *folders = path.split("/")
-        found.setdefault(name, set()).add("/".join(folders[:-1]))
-    return found
+        folders_of.setdefault(name, set()).add("/".join(folders[:-1]))
+    return folders_of
 
 
 @pytest.fixture

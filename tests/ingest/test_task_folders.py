@@ -44,10 +44,10 @@ def _tasks(lake: Path, *arguments: object) -> Said:
 
 
 def test_a_folder_per_item_holds_the_question_and_the_repository(lake: Path, tmp_path: Path) -> None:
-    said = _tasks(lake, "contextbench", "-o", tmp_path / "out").done()
+    run = _tasks(lake, "contextbench", "-o", tmp_path / "out").done()
     store = Lake(lake)
     items = store.read("items", benchmark="contextbench").filter("scorable")
-    assert f"tasks: {items.height} items of contextbench" in said.err
+    assert f"tasks: {items.height} items of contextbench" in run.err
     assert {path.name for path in (tmp_path / "out").iterdir()} == set(items["item_id"])
     texts = dict(store.read("queries", benchmark="contextbench").select("item_id", "text").iter_rows())
     files = store.read("files", benchmark="contextbench").join(store.read("blobs"), on="sha256")
@@ -98,8 +98,8 @@ def test_lines_in_place_of_folders(lake: Path, tmp_path: Path) -> None:
 def test_a_result_is_what_the_task_takes(lake: Path, tmp_path: Path) -> None:
     results = dict[str, str]()
     for benchmark, file in (("contextbench", "SESSIONS"), ("repoeval", "FILE")):
-        said = _tasks(lake, benchmark, "-o", tmp_path / benchmark, "--format", "jsonl")
-        assert f"python -m ingest run {file} --benchmark {benchmark} --system NAME" in said.err
+        run = _tasks(lake, benchmark, "-o", tmp_path / benchmark, "--format", "jsonl")
+        assert f"python -m ingest run {file} --benchmark {benchmark} --system NAME" in run.err
         row = json.loads((tmp_path / benchmark / "tasks.jsonl").read_text().splitlines()[0])
         results[benchmark] = "\n".join(row["result"])
     assert "a session file" in results["contextbench"]
@@ -135,8 +135,8 @@ def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -
     script, folders = put(tmp_path / "agent.py", AGENT.encode()), [*tasks.iterdir()]
     for folder in folders:
         subprocess.run([sys.executable, script, folder, sessions], check=True)
-    asked, n = ("--benchmark", "contextbench", "--system", "reader", *python, "--lake", lake), len(folders)
-    imported = command("ingest", "run", sessions, *asked).done()
+    options, n = ("--benchmark", "contextbench", "--system", "reader", *python, "--lake", lake), len(folders)
+    imported = command("ingest", "run", sessions, *options).done()
     evaluated = command("evaluate", "contextbench", "--systems", "reader,whole-file+random", "--lake", lake).done()
     assert f"tasks: {n} items of contextbench" in handed_out.err
     assert f"ingest: {n} of {n} items" in imported.err
@@ -169,8 +169,8 @@ def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path
             (renamed / "logs/session.json").write_text(json.dumps(record), encoding="utf-8")
     given = sessions if told_by == "prompt" else tasks
     run = ("run", given, "--benchmark", "contextbench", "--system", f"reader-{told_by}", "--lake", lake)
-    said = command("ingest", *run).done()
+    result = command("ingest", *run).done()
     stored = Lake(lake).read("run_items").filter(pl.col("run_id").str.contains(f"reader-{told_by}"))
     assert stored["item_id"].sort().to_list() == [folder.name for folder in folders]
     # Nothing of the repositories that were handed out is taken for a record.
-    assert "repository" not in said.err
+    assert "repository" not in result.err

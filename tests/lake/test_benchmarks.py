@@ -38,7 +38,7 @@ def test_the_same_rows_are_drawn_whatever_their_order_and_keep_theirs(sizes: lis
     shuffled = items.sample(fraction=1, shuffle=True, seed=3)
     drawn, other = stratified(items, limit), stratified(shuffled, limit)
     assert set(drawn["item_id"]) == set(other["item_id"])
-    assert other["item_id"].to_list() == [one for one in shuffled["item_id"] if one in set(drawn["item_id"])]
+    assert other["item_id"].to_list() == [item for item in shuffled["item_id"] if item in set(drawn["item_id"])]
 
 
 def test_the_sample_is_the_same_on_every_machine() -> None:
@@ -52,12 +52,12 @@ def test_an_id_may_be_longer_than_a_files_name() -> None:
 
 def test_a_name_without_its_benchmark_means_every_protocol_of_that_name(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
-    assert [one.name for one in protocols_called(lake, "docs-v1")] == ["contextbench@docs-v1"]
-    assert [one.name for one in protocols_called(lake, "contextbench@docs-v1")] == ["contextbench@docs-v1"]
+    assert [protocol.name for protocol in protocols_called(lake, "docs-v1")] == ["contextbench@docs-v1"]
+    assert [protocol.name for protocol in protocols_called(lake, "contextbench@docs-v1")] == ["contextbench@docs-v1"]
     assert {"repoeval@chunking-v1", "repobench-r@chunking-v1"} <= {
-        one.name for one in protocols_called(lake, "chunking-v1")
+        protocol.name for protocol in protocols_called(lake, "chunking-v1")
     }
-    assert [one.name for one in protocols_called(lake, "chunking-v1", "repoeval")] == ["repoeval@chunking-v1"]
+    assert [protocol.name for protocol in protocols_called(lake, "chunking-v1", "repoeval")] == ["repoeval@chunking-v1"]
 
 
 def test_an_unknown_one_is_refused_with_what_may_be_meant(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ FULL = "stage: the operating system refused: No space left on device"
 
 
 @pytest.mark.parametrize(
-    ("fault", "code", "said"),
+    ("fault", "code", "message"),
     [
         *((GoldspanError("it is odd", where="here", hint="Mend it.", code=code), code, ODD) for code in Exit),
         (KeyboardInterrupt(), 130, "stage: interrupted. Finished work is kept; run the same command again"),
@@ -76,11 +76,11 @@ FULL = "stage: the operating system refused: No space left on device"
     ],
 )
 def test_a_fault_ends_in_its_exit_code_and_in_sentences(
-    fault: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    fault: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _code(_app(fault), monkeypatch) == code
     told = capsys.readouterr().err
-    assert told.startswith(said)
+    assert told.startswith(message)
     assert len(told.splitlines()) <= 3
 
 
@@ -91,10 +91,10 @@ def test_a_wrong_option_is_a_usage_error(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _code(_app(), monkeypatch, *arguments) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "Traceback" not in said.err
-    assert said.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    assert captured.err
 
 
 def test_arguments_belong_to_the_default_command_unless_another_is_named(
@@ -114,25 +114,25 @@ def _outcome(**counts: int | str | PartCounts) -> Outcome:
 def test_json_is_exactly_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     tally = PartCounts({"a", "b"}, {"b", "c"}, {"a"})
     Console(json=True, quiet=True).finish("evaluate", _outcome(expected=5, scored=4, missing=1, tally=tally))
-    said = capsys.readouterr()
-    found = json.loads(said.out)
-    assert list(found) == KEYS
-    assert found | {"seconds": 0} == {
+    captured = capsys.readouterr()
+    printed = json.loads(captured.out)
+    assert list(printed) == KEYS
+    assert printed | {"seconds": 0} == {
         "written": "lake/data", "expected": 5, "scored": 4, "missing": 1, "failed": 0, "rejected": 0, "made": 2,
         "current": 1, "removed": 0, "seconds": 0,
     }  # fmt: skip
-    assert said.out.count("\n") == 1
-    assert said.err == ""
+    assert captured.out.count("\n") == 1
+    assert captured.err == ""
 
 
 def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.CaptureFixture[str]) -> None:
     Console().finish("evaluate", _outcome(expected=5000, scored=4999, failed=1, tied=3, tally=PartCounts({"a"})))
-    said = capsys.readouterr()
-    first, note, hint = said.err.splitlines()
+    captured = capsys.readouterr()
+    first, note, hint = captured.err.splitlines()
     assert first.startswith("evaluate: 4,999 of 5,000 items, 1 failed, 3 tied at a cut-off; parts: 1 made in ")
     assert first.endswith(" s → lake/data")
     assert (note, hint) == ("  a note", "  next: make report")
-    assert said.out == ""
+    assert captured.out == ""
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_a_mistyped_command_is_asked_for_by_its_name(
 ) -> None:
     fault = GoldspanError("unknown benchmark 'lst'", hint="There is: x.", code=Exit.USAGE)
     assert _code(_app(fault), monkeypatch, *arguments) == Exit.USAGE
-    said = capsys.readouterr().err
-    assert "Did you mean the command 'list'?" in said
-    assert ("unknown benchmark 'lst'" in said) == (len(arguments) == 1)
+    err = capsys.readouterr().err
+    assert "Did you mean the command 'list'?" in err
+    assert ("unknown benchmark 'lst'" in err) == (len(arguments) == 1)
     assert _code(_app(fault), monkeypatch, "x") == Exit.USAGE
     assert "There is: x." in capsys.readouterr().err
 
@@ -233,11 +233,11 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_errors(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fault = GoldspanError(HIDDEN, where=HIDDEN, examples=[HIDDEN], hint=HIDDEN)
-    for one in (fault, ValueError(HIDDEN), OSError(2, "No such file", HIDDEN)):
-        _code(_app(one), monkeypatch)
-        said = capsys.readouterr().err
-        assert SHOWN in said
-        assert not set(HIDDEN) & set(said) - set("[31m")
+    for error in (fault, ValueError(HIDDEN), OSError(2, "No such file", HIDDEN)):
+        _code(_app(error), monkeypatch)
+        err = capsys.readouterr().err
+        assert SHOWN in err
+        assert not set(HIDDEN) & set(err) - set("[31m")
     assert _code(_app(), monkeypatch, f"--{HIDDEN[:-1]}") == 2
     assert "\x1b" not in capsys.readouterr().err
 
@@ -245,10 +245,10 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_errors(
 def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_listed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said = Console()
-    said.say(HIDDEN)
-    said.warn(HIDDEN)
-    said.finish("evaluate", Outcome(written=HIDDEN, warnings=[HIDDEN], hint=HIDDEN))
+    console = Console()
+    console.say(HIDDEN)
+    console.warn(HIDDEN)
+    console.finish("evaluate", Outcome(written=HIDDEN, warnings=[HIDDEN], hint=HIDDEN))
     print_listing([{"name": HIDDEN}], "")
     print_listing([{"name": HIDDEN}], "json")
     printed = capsys.readouterr()
@@ -259,22 +259,22 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_li
 
 
 def test_without_docstrings_the_stages_refuse_to_run() -> None:
-    said = subprocess.run(
+    run = subprocess.run(
         [sys.executable, "-OO", "-m", "evaluate", "list", "metrics"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (said.returncode, said.stdout) == (Exit.USAGE, "")
-    assert said.stderr.startswith("python -OO is not supported")
+    assert (run.returncode, run.stdout) == (Exit.USAGE, "")
+    assert run.stderr.startswith("python -OO is not supported")
 
 
 @pytest.mark.parametrize("stage", ["ingest", "evaluate", "report"])
 def test_a_stage_shows_its_version_and_the_flags_of_what_it_does_without_a_verb(stage: str) -> None:
     assert command(stage, "--version").out == "goldspan 0.2.0\n"
-    said = command(stage, "--help")
-    assert (said.code, "--lake" in said.out, " list " in said.out) == (0, True, True)
+    run = command(stage, "--help")
+    assert (run.code, "--lake" in run.out, " list " in run.out) == (0, True, True)
 
 
 def test_an_error_says_what_where_three_examples_and_what_to_do() -> None:

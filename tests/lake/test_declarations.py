@@ -33,15 +33,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             put(file, f"from things_of_a_test import Thing\n{text}\n".encode())
             monkeypatch.delitem(sys.modules, f"declared_in_a_test.{name}", raising=False)
         monkeypatch.delitem(sys.modules, "declared_in_a_test", raising=False)
-        found = __import__("declared_in_a_test")
-        return found
+        module = __import__("declared_in_a_test")
+        return module
 
     return make
 
 
 def test_every_public_modules_declarations_are_found_in_the_order_of_their_names(package: Package) -> None:
-    found = discover(package(b="ONE = Thing('one')", a="TWO = Thing('two')\nTHREE = Thing('three')"), Thing)
-    assert list(found.items()) == [(name, Thing(name)) for name in ("one", "three", "two")]
+    declared = discover(package(b="ONE = Thing('one')", a="TWO = Thing('two')\nTHREE = Thing('three')"), Thing)
+    assert list(declared.items()) == [(name, Thing(name)) for name in ("one", "three", "two")]
 
 
 def test_where_every_module_is_to_declare_something_one_that_does_not_is_named(package: Package) -> None:
@@ -70,8 +70,8 @@ KNOWN = {name: Thing(name) for name in ("whole-file", "fixed-<n>", "window-<size
     ],
 )
 def test_a_name_is_resolved_with_the_numbers_it_carries(name: str, pattern: str, parameters: dict[str, int]) -> None:
-    found = resolve("thing", name, KNOWN)
-    assert (found.name, found.declaration.name, found.parameters) == (name, pattern, parameters)
+    resolved = resolve("thing", name, KNOWN)
+    assert (resolved.name, resolved.declaration.name, resolved.parameters) == (name, pattern, parameters)
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,10 @@ def test_without_flags_only_this_python_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_error_names_the_lake_that_was_given(tmp_path: Path) -> None:
-    said = command("evaluate", "--lake", tmp_path / "none")
-    assert (said.code, said.out, (tmp_path / "none").exists()) == (Exit.MISSING, "", False)
-    assert "the lake holds no benchmark" in said.err
-    assert said.err.splitlines()[-1] == f"  First: make ingest LAKE={tmp_path}/none"
+    run = command("evaluate", "--lake", tmp_path / "none")
+    assert (run.code, run.out, (tmp_path / "none").exists()) == (Exit.MISSING, "", False)
+    assert "the lake holds no benchmark" in run.err
+    assert run.err.splitlines()[-1] == f"  First: make ingest LAKE={tmp_path}/none"
 
 
 @pytest.mark.parametrize("stage", ["ingest", "evaluate", "report"])

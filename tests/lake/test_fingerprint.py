@@ -41,16 +41,16 @@ def forget() -> None:
         function.cache_clear()
 
 
-def named(name: str) -> Callable[..., object]:
+def attribute(name: str) -> Callable[..., object]:
     module, _, function = name.rpartition(".")
-    found: Callable[..., object] = getattr(importlib.import_module(module), function)
-    return found
+    value: Callable[..., object] = getattr(importlib.import_module(module), function)
+    return value
 
 
 def digest_after(checkout: Path, name: str, text: str, function: str = "first.step.step") -> str:
     put(checkout / name, text.encode())
     forget()
-    return code_digest(named(function))
+    return code_digest(attribute(function))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def digest_after(checkout: Path, name: str, text: str, function: str = "first.st
 def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
     checkout: Path, name: str, was: str, becomes: str
 ) -> None:
-    before = code_digest(named("first.step.step"))
+    before = code_digest(attribute("first.step.step"))
     assert digest_after(checkout, name, SOURCES[name].replace(was, becomes) if was else becomes) != before
 
 
@@ -81,20 +81,20 @@ def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
 def test_comments_docstrings_formatting_and_other_modules_leave_the_digest_alone(
     checkout: Path, name: str, text: str
 ) -> None:
-    before = code_digest(named("first.step.step"))
+    before = code_digest(attribute("first.step.step"))
     assert digest_after(checkout, name, text) == before
 
 
 def test_functions_bound_into_a_partial_count(checkout: Path) -> None:
-    step, other = named("first.step.step"), named("first.other.other")
+    step, other = attribute("first.step.step"), attribute("first.other.other")
     assert code_digest(functools.partial(step, by=other)) == code_digest(step, other) != code_digest(step)
 
 
 def test_what_is_remembered_of_the_sources_gives_the_same_digest(checkout: Path) -> None:
-    before = code_digest(named("first.step.step"))
+    before = code_digest(attribute("first.step.step"))
     assert (checkout / "cache/sources.json").is_file()
     forget()
-    assert code_digest(named("first.step.step")) == before
+    assert code_digest(attribute("first.step.step")) == before
 
 
 def test_equal_values_have_equal_fingerprints_whatever_their_order() -> None:
@@ -104,7 +104,7 @@ def test_equal_values_have_equal_fingerprints_whatever_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         (("a", "b"), ("ab",)),
         (("1",), (1,)),
@@ -114,5 +114,5 @@ def test_equal_values_have_equal_fingerprints_whatever_their_order() -> None:
         ((["a"], "b"), ("a", ["b"])),
     ],
 )
-def test_different_values_have_different_fingerprints(one: tuple[object, ...], other: tuple[object, ...]) -> None:
-    assert fingerprint(*one) != fingerprint(*other)
+def test_different_values_have_different_fingerprints(first: tuple[object, ...], other: tuple[object, ...]) -> None:
+    assert fingerprint(*first) != fingerprint(*other)

@@ -81,7 +81,7 @@ def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> N
     family.with_suffix("1").write(chunk_rows("a"))
     target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(chunk_rows("a"))
     target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(chunk_rows("a"))
-    assert [one.slots[0].part for one in family.current()] == ["x-1"]
+    assert [part.slots[0].part for part in family.current()] == ["x-1"]
     assert [part.name for part in lake.parts("chunks")] == ["x-1", "y"]
     assert write_if_changed(lake, "chunks", "rows", chunk_rows("a", "b"), chunker="c")
     assert not write_if_changed(Lake(lake.root), "chunks", "rows", chunk_rows("a", "b"), chunker="c")

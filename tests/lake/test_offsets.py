@@ -60,9 +60,9 @@ def test_every_line_is_added_by_the_first_span_of_its_list_that_has_it(rows: lis
     ranked = [(*row, rank) for rank, row in enumerate(rows, start=1)]
     names = {"list": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64, "rank": pl.Int64}
     added = added_lines(pl.DataFrame(ranked, names, orient="row"), ["list"]).select(*names)
-    found = [(of, path, line, rank) for of, path, start, end, rank in added.rows() for line in range(start, end)]
+    lines = [(of, path, line, rank) for of, path, start, end, rank in added.rows() for line in range(start, end)]
     expected: dict[tuple[str, str, int], int] = {}
     for of, path, start, end, rank in ranked:
         for line in range(start, end):
             expected.setdefault((of, path, line), rank)
-    assert sorted(found) == sorted((*place, rank) for place, rank in expected.items())
+    assert sorted(lines) == sorted((*line, rank) for line, rank in expected.items())

@@ -225,9 +225,9 @@ def test_importing_the_stages_runs_no_query() -> None:
     # A process that is forked from one where polars has run waits for ever.
     code = "import ingest.commands.read, evaluate.commands.run, report.commands.build, os\n"
     code += "print(*(open(f'/proc/self/task/{one}/comm').read() for one in os.listdir('/proc/self/task')))"
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "python" in said.stdout
-    assert "polars-0" not in said.stdout
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "python" in run.stdout
+    assert "polars-0" not in run.stdout
 
 
 def test_every_column_has_a_meaning_and_the_docs_have_all_of_them() -> None:

@@ -39,11 +39,11 @@ few = st.integers(0, 4)
 
 @given(st.lists(st.tuples(few, few), max_size=8), st.booleans())
 def test_on_the_frontier_are_those_that_no_other_beats(offers: list[tuple[int, int]], lower: bool) -> None:
-    def beats(other: tuple[int, int], one: tuple[int, int]) -> bool:
-        gain = one[1] - other[1] if lower else other[1] - one[1]
-        return other[0] <= one[0] and gain >= 0 and (other[0] < one[0] or gain > 0)
+    def beats(other: tuple[int, int], first: tuple[int, int]) -> bool:
+        gain = first[1] - other[1] if lower else other[1] - first[1]
+        return other[0] <= first[0] and gain >= 0 and (other[0] < first[0] or gain > 0)
 
-    wanted = [not any(beats(other, one) for other in offers) for one in offers]
+    wanted = [not any(beats(other, offer) for other in offers) for offer in offers]
     assert pareto_front([cost for cost, _ in offers], [value for _, value in offers], lower_is_better=lower) == wanted
 
 
@@ -62,7 +62,7 @@ def rows(n_repos: int, n: int, effect: float, seed: int = 1) -> pl.DataFrame:
 def plain(frame: pl.DataFrame, *, by_repo: bool) -> tuple[float, float, float]:
     """The same by least squares over dummies, and the sandwich of their errors."""
     repos = sorted(set(frame["repo"]))
-    dummies = np.array([[float(one == repo) for repo in repos] for one in frame["repo"]])
+    dummies = np.array([[float(name == repo) for repo in repos] for name in frame["repo"]])
     x = np.column_stack([frame["resolved"].to_numpy(), dummies])
     y = frame["value"].to_numpy()
     inverse = np.linalg.inv(x.T @ x)
@@ -70,7 +70,7 @@ def plain(frame: pl.DataFrame, *, by_repo: bool) -> tuple[float, float, float]:
     scored = x * (y - x @ beta)[:, None]
     groups = [scored[frame["repo"].to_numpy() == repo].sum(axis=0) for repo in repos] if by_repo else list(scored)
     n, free = len(groups), len(groups) - 1 if by_repo else len(y) - len(repos) - 1
-    spread = inverse @ sum(np.outer(one, one) for one in groups) @ inverse * n / free
+    spread = inverse @ sum(np.outer(group, group) for group in groups) @ inverse * n / free
     half = float(t.ppf(0.975, free) * spread[0, 0] ** 0.5)
     return float(beta[0]), float(beta[0] - half), float(beta[0] + half)
 
@@ -78,10 +78,10 @@ def plain(frame: pl.DataFrame, *, by_repo: bool) -> tuple[float, float, float]:
 @pytest.mark.parametrize(("n_repos", "n", "unit"), [(8, 10, REPOSITORY), (3, 20, ITEM), (1, 40, ITEM)])
 def test_it_is_a_regression_within_repositories(n_repos: int, n: int, unit: str) -> None:
     frame = rows(n_repos, n, 0.2)
-    (found,) = _repairs(frame)
-    assert (found.n_items, found.n_repos, found.unit) == (n_repos * n, n_repos, unit)
-    assert (found.delta, found.low, found.high) == pytest.approx(plain(frame, by_repo=unit == REPOSITORY))
-    assert found.sentence("deep").startswith(
+    (repair,) = _repairs(frame)
+    assert (repair.n_items, repair.n_repos, repair.unit) == (n_repos * n, n_repos, unit)
+    assert (repair.delta, repair.low, repair.high) == pytest.approx(plain(frame, by_repo=unit == REPOSITORY))
+    assert repair.sentence("deep").startswith(
         "deep: context predicts repair. Where it resolved the item, its context has 0."
     )
 
@@ -93,9 +93,9 @@ def test_repositories_that_differ_are_no_effect_of_repair() -> None:
         value=pl.col("value") + pl.when(is_easy).then(0.5).otherwise(0),
         resolved=pl.when(is_easy).then(1.0).otherwise("resolved"),
     )
-    (found,) = _repairs(frame)
-    assert (found.n_items, found.low < 0 < found.high) == (70, True)
-    assert "it cannot be told whether" in found.sentence("deep")
+    (repair,) = _repairs(frame)
+    assert (repair.n_items, repair.low < 0 < repair.high) == (70, True)
+    assert "it cannot be told whether" in repair.sentence("deep")
 
 
 def test_nothing_is_said_below_30_items() -> None:
@@ -104,8 +104,8 @@ def test_nothing_is_said_below_30_items() -> None:
 
 
 def test_the_sentence_says_over_what_and_how_sure() -> None:
-    found = Repair("run", "file_coverage", 40, 2, ITEM, -0.25, -0.5, -0.01)
-    assert found.sentence("deep") == (
+    repair = Repair("run", "file_coverage", 40, 2, ITEM, -0.25, -0.5, -0.01)
+    assert repair.sentence("deep") == (
         "deep: less context goes with repair. Where it resolved the item, its context has 0.250 less of the gold files "
         "than elsewhere in the same repository (95 % CI -0.500 to -0.010; 40 items; for these repositories only)."
     )

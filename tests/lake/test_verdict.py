@@ -94,17 +94,17 @@ def test_an_interval_that_leaves_out_0_without_a_verdict_is_explained(
 
 
 @pytest.mark.parametrize(
-    ("ranked", "said"),
+    ("ranked", "message"),
     [
         (["other", "reference"], "OTHER, ranked first, beats REFERENCE by 0.100."),
         (["reference", "other"], "No system beats REFERENCE: OTHER, the best of the others, scores 0.100 less."),
         (["reference"], NO_OTHER),
     ],
 )  # fmt: skip
-def test_the_verdict_is_on_the_first_system_even_where_the_reference_is(ranked: list[str], said: str) -> None:
+def test_the_verdict_is_on_the_first_system_even_where_the_reference_is(ranked: list[str], message: str) -> None:
     systems = {"reference": "whole-file+bm25-okapi"}
     lines = [Line(name, systems.get(name, name), 0.5, is_baseline=False, is_whole=True) for name in ranked]
     kind, delta = (BETTER, 0.1) if ranked[0] != "reference" else (WORSE, -0.1)
     numbers = {"low": None, "high": None, "smallest_detectable": None, "exploratory": False, "unit": "repository"}
     pairs = {("reference", "other"): {"verdict": kind, "delta": delta, **numbers}}
-    assert verdict_on(lines, "beir", pairs).sentence(str.upper) == said
+    assert verdict_on(lines, "beir", pairs).sentence(str.upper) == message

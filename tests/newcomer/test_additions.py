@@ -107,11 +107,11 @@ def test_the_chunker_and_the_retriever_of_the_docs_are_a_file_each(checkout: Che
 def test_a_metric_is_one_file_and_is_asked_for_without_a_protocol_naming_it(checkout: Checkout) -> None:
     before = stored(checkout.lake)
     add(checkout, "evaluate/metrics/n_hits.py", METRIC)
-    said = checkout.run("evaluate", "--systems", "*+bm25-okapi", "--metrics", "n_hits@4,line_jaccard@4000")
-    assert "n_hits@4" in said
-    assert "line_jaccard@4000" in said
-    assert "not measured under repoeval@chunking-v1" not in said
-    assert "exploratory" in said
+    run = checkout.run("evaluate", "--systems", "*+bm25-okapi", "--metrics", "n_hits@4,line_jaccard@4000")
+    assert "n_hits@4" in run
+    assert "line_jaccard@4000" in run
+    assert "not measured under repoeval@chunking-v1" not in run
+    assert "exploratory" in run
     after = stored(checkout.lake)
     changed = [path for path in before if after.get(path) != before[path]]
     assert all(path.startswith("metrics/part-all.") for path in changed)
@@ -146,11 +146,11 @@ def test_a_benchmark_in_beirs_layout_is_one_file(checkout: Checkout) -> None:
     for name, text in RECIPES.items():
         add(checkout, f"recipes/{name}", text)
     assert "2 of 2 items ready" in checkout.run("ingest", "recipes", "--source", "recipes")
-    said = checkout.run("evaluate", "--systems", "*+bm25-okapi")
-    assert "recipes@graded-v1" in said
+    run = checkout.run("evaluate", "--systems", "*+bm25-okapi")
+    assert "recipes@graded-v1" in run
     scores = Lake(checkout.lake).scan("scores", benchmark="recipes").filter(metric="ndcg", k=10)
-    found = scores.filter(pl.col("run_id").str.contains("bm25")).select("item_id", "value").collect().rows()
-    assert sorted(found) == [("q1", 1.0), ("q2", 1.0)]
+    values = scores.filter(pl.col("run_id").str.contains("bm25")).select("item_id", "value").collect().rows()
+    assert sorted(values) == [("q1", 1.0), ("q2", 1.0)]
     after = stored(checkout.lake, "hits", "scores")
     assert {path: after[path] for path in before} == before
     checkout.run("report")

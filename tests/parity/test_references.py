@@ -137,7 +137,7 @@ def test_what_is_an_error_there_has_no_value_here_and_means_are_over_the_rest(sh
         whole = lake.scan("aggregates").filter(**folders, slice="all").collect()
         for granularity in GRANULARITIES:
             finals = [row["final"][granularity] for row in official if "error" not in row]
-            micro = sum(one["intersection"] for one in finals) / sum(one["gold_size"] for one in finals)
+            micro = sum(final["intersection"] for final in finals) / sum(final["gold_size"] for final in finals)
             coverage = whole.row(by_predicate=pl.col("metric") == f"{granularity}_coverage", named=True)
             assert coverage["micro"] == pytest.approx(micro, abs=1e-12)
             # Each agent was asked the items that it answers, some of the 21.

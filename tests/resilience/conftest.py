@@ -14,8 +14,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def make(home: Path) -> None:
         build(home / "source")
         for stages in (1, 2):
-            assert [said.code for said in finish(home / "source", home / f"lake{stages}", stages=stages)] == [
-                0
-            ] * stages
+            assert [run.code for run in finish(home / "source", home / f"lake{stages}", stages=stages)] == [0] * stages
 
     return made_once(tmp_path_factory, "undisturbed", make)

@@ -32,10 +32,10 @@ def outcome(source: Path, whole: Path, lake: Path, damage: Sequence[tuple[str, i
     verified = command("ingest", "verify", "--lake", lake)
     if verified.code != Exit.INVALID or not all(part in verified.out for part, _ in damage):
         return "verify says nothing"
-    said = finish(source, lake)
-    if [one.code for one in said] != [0, 0]:
+    runs = finish(source, lake)
+    if [run.code for run in runs] != [0, 0]:
         return "the stages end badly"
-    if not all(any(part in one.err for one in said) for part, _ in damage):
+    if not all(any(part in run.err for run in runs) for part, _ in damage):
         return "the stages say nothing"
     if stored(lake) != stored(whole) or command("ingest", "verify", "--lake", lake).code != Exit.DONE:
         return "other bytes"
@@ -59,10 +59,10 @@ def main(n: int) -> None:
         build(home / "source")
         finish(home / "source", home / "whole")
         assert Lake(home / "whole").parts("scores")
-        found = Counter(
-            outcome(home / "source", home / "whole", home / "lake", [one]) for one in drawn(home / "whole", n, 1)
+        outcomes = Counter(
+            outcome(home / "source", home / "whole", home / "lake", [flip]) for flip in drawn(home / "whole", n, 1)
         )
-        print(dict(found))
+        print(dict(outcomes))
 
 
 if __name__ == "__main__":

@@ -50,9 +50,9 @@ def context() -> ForkServerContext:
 NO_HARM = Harm()
 
 
-def start(source: Path, lake: Path, harm: Harm = NO_HARM, *, said: Path | None = None) -> ForkServerProcess:
+def start(source: Path, lake: Path, harm: Harm = NO_HARM, *, log: Path | None = None) -> ForkServerProcess:
     """The stages on one lake in a child; what they say on stderr goes into a file."""
-    child = context().Process(target=_live, args=(source, lake, harm, said))
+    child = context().Process(target=_live, args=(source, lake, harm, log))
     child.start()
     return child
 
@@ -67,15 +67,15 @@ def finish(source: Path, lake: Path, *, stages: int = 2) -> tuple[Said, ...]:
     return tuple(answers)
 
 
-def _live(source: Path, lake: Path, harm: Harm, said: Path | None) -> None:
+def _live(source: Path, lake: Path, harm: Harm, log: Path | None) -> None:
     if harm.file_bytes is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (harm.file_bytes, harm.file_bytes))
     if harm.killed_at is not None:
         _kill_at(harm.killed_at, harm.moment)
     with without_processes():
         answers = finish(source, lake, stages=harm.stages)
-    if said is not None:
-        said.write_text("".join(answer.err for answer in answers))
+    if log is not None:
+        log.write_text("".join(answer.err for answer in answers))
     sys.exit(answers[-1].code)
 
 
@@ -107,7 +107,7 @@ def finishes_as_if_nothing_had_been(
     source: Path, lake: Path, undisturbed: Mapping[str, bytes], *, stages: int = 2
 ) -> None:
     """The next run ends well and leaves what an undisturbed one leaves, and nothing else."""
-    for said in finish(source, lake, stages=stages):
-        assert said.code == 0, said.err
+    for run in finish(source, lake, stages=stages):
+        assert run.code == 0, run.err
     assert stored(lake) == undisturbed
     assert leftovers(lake) == []

@@ -34,8 +34,8 @@ def test_no_page_is_made_of_a_damaged_part(lake: Path, tmp_path: Path, name: str
     # The site is of the lake as it was, and stays: nothing of it is read again.
     command("report", "--lake", lake, "--site", tmp_path / "site").done()
     assert (tmp_path / "site/manifest.json").read_bytes() == built
-    said = command("report", "--site", tmp_path / "new", "--lake", lake)
-    said.ended(Exit.INVALID, f"where: {part}", "make ingest evaluate")
+    run = command("report", "--site", tmp_path / "new", "--lake", lake)
+    run.ended(Exit.INVALID, f"where: {part}", "make ingest evaluate")
     assert not (tmp_path / "new").exists()
 
 
@@ -53,25 +53,25 @@ def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
 ) -> None:
     shutil.rmtree(lake / name)
     for arguments in (("report", "--site", tmp_path / "site"), ("report", "export")):
-        said = command(*arguments, "--lake", lake)
-        assert (said.code, said.out) == (Exit.INVALID, "")
-        assert f"for example: {name} of {lost}" in said.err
+        run = command(*arguments, "--lake", lake)
+        assert (run.code, run.out) == (Exit.INVALID, "")
+        assert f"for example: {name} of {lost}" in run.err
     assert not (tmp_path / "site").exists()
-    said = command("ingest", "verify", "--lake", lake).ended(Exit.INVALID)
-    assert f"missing, although the lake has scores: {name} of {lost}" in said.out
+    run = command("ingest", "verify", "--lake", lake).ended(Exit.INVALID)
+    assert f"missing, although the lake has scores: {name} of {lost}" in run.out
 
 
 def test_a_stray_is_named_by_verify_and_set_aside_even_quietly(home: Path, lake: Path, tmp_path: Path) -> None:
     (items,) = Lake(lake).parts("items")
     shutil.copy(items.path, items.path.with_name("part-old.parquet"))
-    said = command("ingest", "verify", "--lake", lake)
-    assert (said.code, said.out.count("\n")) == (Exit.INVALID, 1)
-    assert "part-old.parquet: it was changed or moved, or another version of Goldspan wrote it" in said.out
+    run = command("ingest", "verify", "--lake", lake)
+    assert (run.code, run.out.count("\n")) == (Exit.INVALID, 1)
+    assert "part-old.parquet: it was changed or moved, or another version of Goldspan wrote it" in run.out
     ingest = command(
         "ingest", "repoeval", "--source", home / "source", "--chunkers", "whole-file", "--lake", lake, "--quiet"
     )
     assert "part-old.parquet: it was changed or moved, or another version of Goldspan wrote it; set aside" in ingest.err
     assert stored(lake) == stored(home / "lake2")
-    said = command("ingest", "verify", "--lake", lake)
-    said.done(f"verify: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts")
+    run = command("ingest", "verify", "--lake", lake)
+    run.done(f"verify: {len(stored(lake)) + len(Lake(lake).parts('costs'))} parts")
     command("ingest", "verify", "--lake", tmp_path / "nothing").ended(Exit.MISSING)

@@ -109,9 +109,9 @@ def test_what_is_made_to_hurt_ends_in_a_sentence(tmp_path: Path, name: str) -> N
         timeout=300,
         check=False,
     )
-    said = done.stdout + done.stderr
-    assert 0 < done.returncode < 128, said
-    assert "Traceback" not in said
-    assert "bug in Goldspan" not in said
-    assert sentence in said
+    output = done.stdout + done.stderr
+    assert 0 < done.returncode < 128, output
+    assert "Traceback" not in output
+    assert "bug in Goldspan" not in output
+    assert sentence in output
     assert not list(tmp_path.rglob("made"))

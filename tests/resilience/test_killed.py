@@ -147,7 +147,7 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(
         (lake / ".lock").chmod(0o400)
     arguments = {"ingest": ["repoeval", "--source", str(home / "source"), "--chunkers", "window-4-2"], "evaluate": []}
     try:
-        said = subprocess.run(
+        run = subprocess.run(
             [sys.executable, "-m", stage, *arguments[stage], "--lake", str(lake)],
             cwd=ROOT,
             capture_output=True,
@@ -158,10 +158,10 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(
     finally:
         for folder in closed:
             folder.chmod(0o700)
-    assert said.returncode == Exit.ERROR, said.stderr
-    assert f"{stage}: the lake could not be written: Permission denied" in said.stderr
-    assert "LAKE=" in said.stderr
-    assert "Traceback" not in said.stderr
+    assert run.returncode == Exit.ERROR, run.stderr
+    assert f"{stage}: the lake could not be written: Permission denied" in run.stderr
+    assert "LAKE=" in run.stderr
+    assert "Traceback" not in run.stderr
     assert stored(lake) == before
 
 
@@ -172,7 +172,7 @@ def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
     lake, err = tmp_path / "lake", tmp_path / "stderr"
     largest = max(len(data) for data in stored(home / "lake2").values())
     assert largest > 8000
-    child = start(home / "source", lake, Harm(file_bytes=file_bytes), said=None if file_bytes < 2000 else err)
+    child = start(home / "source", lake, Harm(file_bytes=file_bytes), log=None if file_bytes < 2000 else err)
     child.join()
     assert child.exitcode == Exit.ERROR
     if err.exists():

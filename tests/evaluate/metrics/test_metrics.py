@@ -79,15 +79,15 @@ def test_a_metric_is_declared_once_and_means_what_its_docstring_says(monkeypatch
 
 @given(st.lists(st.tuples(CODE, CODE), min_size=1, max_size=5))
 def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(pairs: list[tuple[str, str]]) -> None:
-    texts = {"target_text": [target for target, _ in pairs], "completion": [said for _, said in pairs]}
-    found = completion_similarity(pl.LazyFrame(texts)).collect()
-    for (target, said), is_exact, similarity in zip(pairs, found["is_exact"], found["similarity"], strict=True):
+    texts = {"target_text": [target for target, _ in pairs], "completion": [answer for _, answer in pairs]}
+    compared = completion_similarity(pl.LazyFrame(texts)).collect()
+    for (target, answer), is_exact, similarity in zip(pairs, compared["is_exact"], compared["similarity"], strict=True):
         wanted = [line.strip() for line in target.splitlines() if line.strip()]
-        given = [line.strip() for line in said.splitlines() if line.strip()][: len(wanted)]
-        one, other = "\n".join(wanted), "\n".join(given)
+        given = [line.strip() for line in answer.splitlines() if line.strip()][: len(wanted)]
+        target_lines, other = "\n".join(wanted), "\n".join(given)
         assert is_exact == (wanted == given)
-        longer = max(len(one), len(other))
-        assert similarity == pytest.approx(1 - Levenshtein.distance(one, other) / longer if longer else 1.0)
+        longer = max(len(target_lines), len(other))
+        assert similarity == pytest.approx(1 - Levenshtein.distance(target_lines, other) / longer if longer else 1.0)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(
     ],
 )
 def test_metrics_are_read_as_people_write_them(text: str, name: str, k: int) -> None:
-    found, cut_off = parse_metric(text)
-    assert (found.name, cut_off) == (name, k)
+    parsed, cut_off = parse_metric(text)
+    assert (parsed.name, cut_off) == (name, k)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, floa
     precision, recall = n_hits / k, n_hits / len(gold)
     return {
         "err": err,
-        "rbp": sum(0.2 * 0.8 ** (rank - 1) for rank, one in enumerate(ranking[:k], start=1) if one in gold),
+        "rbp": sum(0.2 * 0.8 ** (rank - 1) for rank, document in enumerate(ranking[:k], start=1) if document in gold),
         "f1": 2 * precision * recall / (precision + recall) if n_hits else 0.0,
     }
 

@@ -17,7 +17,7 @@ from lake.catalog.protocol import Task, TieRule
 from tests.frames import frame
 
 LEXICAL = sorted(
-    name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and not one.why_missing
+    it.name for it in retrievers().values() if it.n_side_by_side > 1 and it.needs != "gold" and not it.why_missing
 )
 TASK = REPOBENCH_CHUNKS
 
@@ -35,25 +35,25 @@ class Made:
         return self.together(replace(retriever, n_side_by_side=1), task, depth, sees=sees)
 
     def together(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked:
-        asked = queries_by_pool(self.items, self.pools, retriever.n_side_by_side)
+        by_pool = queries_by_pool(self.items, self.pools, retriever.n_side_by_side)
         if sees:
             gains = self.gains if sees == "gains" else None
-            asked = with_gold(asked, self.items, self.pools, self.gold, gains)
-        return rank(retriever, asked, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
+            by_pool = with_gold(by_pool, self.items, self.pools, self.gold, gains)
+        return rank(retriever, by_pool, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
 
-def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:
+def made(questions: Sequence[tuple[str, Sequence[str]]]) -> Made:
     """Items of a query and its candidates; equal candidates are one content, the first of each is the gold."""
-    texts = sorted({text for _, pool in asked for text in pool})
-    names = [f"item {number}" for number in range(len(asked))]
+    texts = sorted({text for _, pool in questions for text in pool})
+    names = [f"item {number}" for number in range(len(questions))]
     rows = [
-        (f"pool {name}", f"cand:{place}", 0, 0, text.count("\n") + 1, texts.index(text), place)
-        for name, (_, pool) in zip(names, asked, strict=True)
-        for place, text in enumerate(pool)
+        (f"pool {name}", f"cand:{position}", 0, 0, text.count("\n") + 1, texts.index(text), position)
+        for name, (_, pool) in zip(names, questions, strict=True)
+        for position, text in enumerate(pool)
     ]
     columns = ("pool_id", "path", "chunk_no", "line_start", "line_end")
     chunks = frame(rows, *columns, text=pl.Int64(), chunk=pl.Int64()).collect().with_columns(n_file_lines="line_end")
-    queries = [query for query, _ in asked]
+    queries = [query for query, _ in questions]
     items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "text": queries})
     gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1, grade=None)
     gains = [
@@ -79,18 +79,18 @@ def _same(together: Ranked, alone: Ranked) -> None:
 
 @pytest.mark.parametrize("name", LEXICAL)
 @pytest.mark.parametrize("tie", ["hash", "pool"])
-@given(asked=asked_pools, depth=st.sampled_from([None, 1, 3]))
+@given(questions=asked_pools, depth=st.sampled_from([None, 1, 3]))
 def test_pools_side_by_side_are_ranked_as_each_alone(
-    name: str, tie: TieRule, asked: list[tuple[str, list[str]]], depth: int | None
+    name: str, tie: TieRule, questions: list[tuple[str, list[str]]], depth: int | None
 ) -> None:
-    lake, task = made(asked), replace(TASK, tie=tie)
+    lake, task = made(questions), replace(TASK, tie=tie)
     _same(lake.together(retrievers()[name], task, depth), lake.alone(retrievers()[name], task, depth))
 
 
 @pytest.mark.parametrize("sees", ["gold", "gains"])
-@given(asked=asked_pools)
-def test_the_oracle_orders_pools_side_by_side_as_each_alone(sees: str, asked: list[tuple[str, list[str]]]) -> None:
-    lake, oracle = made(asked), retrievers()["oracle"]
+@given(questions=asked_pools)
+def test_the_oracle_orders_pools_side_by_side_as_each_alone(sees: str, questions: list[tuple[str, list[str]]]) -> None:
+    lake, oracle = made(questions), retrievers()["oracle"]
     _same(lake.together(oracle, TASK, sees=sees), lake.alone(oracle, TASK, sees=sees))
 
 
@@ -98,7 +98,7 @@ def test_the_oracle_orders_pools_side_by_side_as_each_alone(sees: str, asked: li
 def test_more_pools_than_are_counted_at_once_are_ranked_as_each_alone(name: str) -> None:
     words = [f"w{number % 7} w{number % 11} shared" for number in range(2 * POOLS_AT_ONCE + 3)]
     lake = made(
-        [(word, [words[(place * step) % len(words)] for step in (1, 3, 5)]) for place, word in enumerate(words)]
+        [(word, [words[(position * step) % len(words)] for step in (1, 3, 5)]) for position, word in enumerate(words)]
     )
     _same(lake.together(retrievers()[name], TASK), lake.alone(retrievers()[name], TASK))
 
@@ -122,10 +122,10 @@ RAISED = f"tests/evaluate/rank/test_pairs.py:{_raise.__code__.co_firstlineno + 1
 )
 def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: object, why: str) -> None:
     wrong = replace(RANDOM, index=lambda pool: Scan(pool, fault))  # type: ignore[arg-type] # what is tested
-    found = made([("a", ["a", "b"]), ("b", ["b"])]).together(wrong, TASK)
-    assert list(found.failed) == ["item 0", "item 1"]
-    assert all(why in said for said in found.failed.values())
-    assert found.hits.is_empty()
+    ranked = made([("a", ["a", "b"]), ("b", ["b"])]).together(wrong, TASK)
+    assert list(ranked.failed) == ["item 0", "item 1"]
+    assert all(why in error for error in ranked.failed.values())
+    assert ranked.hits.is_empty()
 
 
 def test_only_small_pools_of_ones_own_are_put_side_by_side() -> None:

@@ -29,13 +29,13 @@ TEXTS = st.lists(st.one_of(st.text(STRANGE, max_size=30), st.text(max_size=10)),
 @given(texts=TEXTS)
 def test_a_text_is_cut_as_python_cuts_it_and_each_piece_keeps_its_line(texts: list[str]) -> None:
     texts = [text.encode(errors="replace").decode() for text in texts]
-    found = cut_lines(pl.Series(texts, dtype=pl.String))
-    assert found.vocabulary.to_list() == sorted({piece for text in texts for piece in pieces(text)})
+    cut = cut_lines(pl.Series(texts, dtype=pl.String))
+    assert cut.vocabulary.to_list() == sorted({piece for text in texts for piece in pieces(text)})
     lines = [line for text in texts for line in text.split("\n")]
-    assert found.first_line.tolist() == [0, *np.cumsum([text.count("\n") + 1 for text in texts])]
+    assert cut.first_line.tolist() == [0, *np.cumsum([text.count("\n") + 1 for text in texts])]
     every = np.arange(len(lines))
-    expected = [[pieces(line).count(piece) for piece in found.vocabulary] for line in lines]
-    assert found.counts(every, every + 1).toarray().tolist() == expected
+    expected = [[pieces(line).count(piece) for piece in cut.vocabulary] for line in lines]
+    assert cut.counts(every, every + 1).toarray().tolist() == expected
     whole, plain = count_texts(texts, pieces), by_spelling(map(pieces, texts))
     assert whole.vocabulary.to_list() == plain.vocabulary.to_list()
     assert whole.counts.toarray().tolist() == plain.counts.toarray().tolist()
@@ -90,7 +90,7 @@ def _span(content: int, start: int, end: int, cut: tuple[int, int] = (0, 0)) -> 
 
 def _texts(spans: list[dict[str, str | int]]) -> list[str]:
     data = {sha256_of(text.encode()): text.encode() for text in CONTENTS}
-    return [data[str(one["sha256"])][int(one["byte_start"]) : int(one["byte_end"])].decode() for one in spans]
+    return [data[str(span["sha256"])][int(span["byte_start"]) : int(span["byte_end"])].decode() for span in spans]
 
 
 SPANS = st.lists(
@@ -111,11 +111,11 @@ def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
     lake: Lake, spans: list[dict[str, str | int]], tokens: Tokenizer
 ) -> None:
     texts = ChunkTexts(lake, pl.DataFrame(spans))
-    found = texts.counted(tokens)
+    counted = texts.counted(tokens)
     assert list(texts) == _texts(spans)
     for rows in (range(len(spans)), range(0, len(spans), 2)):
         expected = by_spelling(tokens(_texts(spans)[row]) for row in rows)
-        some = found if len(rows) == len(spans) else texts.rows(np.array(rows)).counted(tokens)
+        some = counted if len(rows) == len(spans) else texts.rows(np.array(rows)).counted(tokens)
         assert some.vocabulary.to_list() == expected.vocabulary.to_list()
         assert some.counts.toarray().tolist() == expected.counts.toarray().tolist()
         assert some.counts.has_canonical_format
@@ -125,11 +125,11 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
     lake = Lake(lake_folder)
     pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
     (pool,) = load_pools(lake, "window-4-2", pool_ids).side_by_side()
-    found = pool.counted(defined_names)
-    named = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
-    assert sorted(found.vocabulary) == sorted(named)
-    for name, head in named.items():
-        column = found.counts[:, [found.vocabulary.to_list().index(name)]].toarray().ravel()
+    defined = pool.counted(defined_names)
+    heads = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
+    assert sorted(defined.vocabulary) == sorted(heads)
+    for name, head in heads.items():
+        column = defined.counts[:, [defined.vocabulary.to_list().index(name)]].toarray().ravel()
         assert column.tolist() == [head in text for text in pool.text]
 
 

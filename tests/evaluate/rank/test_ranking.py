@@ -58,8 +58,8 @@ def _order(ranked: Ranked, item_id: str = "item/0") -> list[int]:
 
 @given(SCORES)
 def test_ranks_are_scores_descending_then_the_pools_order(scores: list[float]) -> None:
-    found = [row for row in range(len(scores)) if not np.isnan(scores[row])]
-    expected = sorted(found, key=lambda row: (-scores[row], row))
+    returned = [row for row in range(len(scores)) if not np.isnan(scores[row])]
+    expected = sorted(returned, key=lambda row: (-scores[row], row))
     assert _order(_rank(_given([scores]), _pool(len(scores)), _queries())) == expected
 
 
@@ -87,7 +87,8 @@ def test_ties_are_counted_at_the_cut_offs_they_cross_and_nowhere_else() -> None:
 def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
     alike = _scorer(lambda pool, queries: np.full((len(queries), len(pool)), 7.0))
     pool, queries = _pool(40), _queries(3)
-    mine, chance = (_rank(one, pool, queries, tie="hash").hits.drop("score") for one in (alike, retrievers()["random"]))
+    kinds = (alike, retrievers()["random"])
+    mine, chance = (_rank(retriever, pool, queries, tie="hash").hits.drop("score") for retriever in kinds)
     assert mine.equals(chance)
 
 
@@ -116,18 +117,18 @@ FAULTS: dict[str, tuple[Callable[[Pool, Queries], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("score", "said"), FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(("score", "message"), FAULTS.values(), ids=FAULTS)
 def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
-    score: Callable[[Pool, Queries], object], said: str
+    score: Callable[[Pool, Queries], object], message: str
 ) -> None:
     def on_one_pool(pool: Pool, queries: Queries) -> object:
         return score(pool, queries) if pool.pool_id == "bad" else np.zeros((len(queries), len(pool)))
 
-    asked = [(_pool(4, "bad"), _queries(2, "bad")), (_pool(4), _queries(2))]
-    ranked = rank(_scorer(on_one_pool), asked, tie="pool", depth=100, cut_offs=[1])
+    by_pool = [(_pool(4, "bad"), _queries(2, "bad")), (_pool(4), _queries(2))]
+    ranked = rank(_scorer(on_one_pool), by_pool, tie="pool", depth=100, cut_offs=[1])
     assert set(ranked.failed) == {"bad/0", "bad/1"}
     assert all(
-        re.match(rf"tests/evaluate/rank/test_ranking.py(:\d+)?: {re.escape(said)}", error)
+        re.match(rf"tests/evaluate/rank/test_ranking.py(:\d+)?: {re.escape(message)}", error)
         for error in ranked.failed.values()
     )
     assert set(ranked.hits["item_id"]) == {"item/0", "item/1"}

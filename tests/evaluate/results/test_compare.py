@@ -21,20 +21,20 @@ def test_means_and_flips_are_those_of_the_stored_scores(lake_folder: Path) -> No
     lake = Lake(lake_folder)
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     declared = {("repoeval@chunking-v1", "mrr"), ("repoeval@target-v1", "mrr")}
-    for found in compare(lake, A, B, [parse_metric("precision@5"), parse_metric("mrr")]):
-        if not found["is_declared"]:
+    for row in compare(lake, A, B, [parse_metric("precision@5"), parse_metric("mrr")]):
+        if not row["is_declared"]:
             continue
-        declared.discard((found["protocol"], found["metric"]))
-        if found["average"] == "by_repo":
+        declared.discard((row["protocol"], row["metric"]))
+        if row["average"] == "by_repo":
             continue
-        scores = lake.read("scores", protocol=found["protocol"]).filter(metric=found["metric"], k=found["k"])
-        a, b = (dict(scores.filter(run_id=runs[one]).select("item_id", "value").iter_rows()) for one in (A, B))
-        assert found["n"] == len(a) == len(b)
-        assert (found["a"], found["b"]) == pytest.approx((sum(a.values()) / len(a), sum(b.values()) / len(b)))
-        assert found["wins"] == sum(b[item] > a[item] for item in a)
-        assert found["losses"] == sum(b[item] < a[item] for item in a)
-        assert (found["wins"], found["losses"], found["n"]) != (None, None, 0)
-        assert found["ties"] == found["n"] - sum(b[item] != a[item] for item in a)
+        scores = lake.read("scores", protocol=row["protocol"]).filter(metric=row["metric"], k=row["k"])
+        a, b = (dict(scores.filter(run_id=runs[system]).select("item_id", "value").iter_rows()) for system in (A, B))
+        assert row["n"] == len(a) == len(b)
+        assert (row["a"], row["b"]) == pytest.approx((sum(a.values()) / len(a), sum(b.values()) / len(b)))
+        assert row["wins"] == sum(b[item] > a[item] for item in a)
+        assert row["losses"] == sum(b[item] < a[item] for item in a)
+        assert (row["wins"], row["losses"], row["n"]) != (None, None, 0)
+        assert row["ties"] == row["n"] - sum(b[item] != a[item] for item in a)
     assert not declared
 
 
@@ -46,10 +46,10 @@ def test_a_run_may_be_named_by_its_id(lake_folder: Path) -> None:
 
 def test_a_gate_that_fails_is_exit_code_6_and_names_the_row(lake_folder: Path) -> None:
     best, worst = "whole-file+own-file", "whole-file+random"
-    said = command("evaluate", "compare", best, worst, "--fail-if", "mrr drops > 0.01", "--lake", lake_folder)
-    assert (said.code, "fails" in said.out) == (Exit.GATE, True)
-    said = command("evaluate", "compare", worst, best, "--fail-if", "mrr drops > 0.01", "--lake", lake_folder)
-    assert (said.code, "fails" in said.out) == (Exit.DONE, False)
+    run = command("evaluate", "compare", best, worst, "--fail-if", "mrr drops > 0.01", "--lake", lake_folder)
+    assert (run.code, "fails" in run.out) == (Exit.GATE, True)
+    run = command("evaluate", "compare", worst, best, "--fail-if", "mrr drops > 0.01", "--lake", lake_folder)
+    assert (run.code, "fails" in run.out) == (Exit.DONE, False)
     command("evaluate", "compare", worst, best, "--fail-if", "mrr rises > 0.01", "--lake", lake_folder).ended(Exit.GATE)
 
 
@@ -60,54 +60,54 @@ def test_what_is_no_gate_is_refused_with_how_to_write_one(text: str) -> None:
 
 
 def test_the_line_says_over_which_slice_how_averaged_and_of_how_many_items(lake_folder: Path) -> None:
-    said = command("evaluate", "compare", A, B, "--lake", lake_folder)
-    lines = {line.split()[0]: line for line in said.out.splitlines()}
+    run = command("evaluate", "compare", A, B, "--lake", lake_folder)
+    lines = {line.split()[0]: line for line in run.out.splitlines()}
     assert lines["repoeval@chunking-v1"].endswith("5  subset function-2k, macro")
     assert lines["repoeval@code-chunk-v1"].endswith("5  subset function-2k, by_repo")
 
 
 def test_against_an_expectation_no_wins_are_counted(lake_folder: Path) -> None:
     for pair in ((A, "whole-file+random"), ("whole-file+random", A)):
-        assert {(one["wins"], one["ties"], one["losses"]) for one in compare(Lake(lake_folder), *pair, [])} == {
+        assert {(row["wins"], row["ties"], row["losses"]) for row in compare(Lake(lake_folder), *pair, [])} == {
             (None,) * 3
         }
-    said = command("evaluate", "compare", A, "whole-file+random", "--lake", lake_folder)
-    assert "expectations over all orders" in said.out
+    run = command("evaluate", "compare", A, "whole-file+random", "--lake", lake_folder)
+    assert "expectations over all orders" in run.out
 
 
 def test_an_undeclared_cut_off_is_compared_and_marked(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     before = stored(lake_folder)
-    for one in compare(lake, A, B, [parse_metric("precision@2")]):
-        gold = {"repoeval@chunking-v1": "context-and-completion", "repoeval@target-v1": "target"}.get(one["protocol"])
+    for row in compare(lake, A, B, [parse_metric("precision@2")]):
+        gold = {"repoeval@chunking-v1": "context-and-completion", "repoeval@target-v1": "target"}.get(row["protocol"])
         if gold is None:
             continue
         spans = lake.read("gold_spans").filter(gold=gold).select("item_id", "path")
         top = lake.read("hits", run_id=runs[B]).filter(pl.col("rank") <= 2, part="ranking")
         # Whole files: a file is relevant where it is the gold's.
         right = top.join(spans.unique(), on=["item_id", "path"]).height
-        assert not one["is_declared"]
-        assert one["b"] == pytest.approx(right / 2 / 5)
+        assert not row["is_declared"]
+        assert row["b"] == pytest.approx(right / 2 / 5)
     assert stored(lake_folder) == before
-    said = command("evaluate", "compare", B, A, "--fail-if", "precision@2 drops > 0.9", "--lake", lake_folder)
-    assert (said.code, "precision@2 (exploratory)" in said.out) == (Exit.DONE, True)
-    said = command("evaluate", "compare", B, B, "--metric", "em", "--lake", lake_folder)
-    said.refused(Exit.USAGE, "em is not measured under repoeval@chunking-v1")
+    run = command("evaluate", "compare", B, A, "--fail-if", "precision@2 drops > 0.9", "--lake", lake_folder)
+    assert (run.code, "precision@2 (exploratory)" in run.out) == (Exit.DONE, True)
+    run = command("evaluate", "compare", B, B, "--metric", "em", "--lake", lake_folder)
+    run.refused(Exit.USAGE, "em is not measured under repoeval@chunking-v1")
 
 
 def test_a_name_of_several_runs_means_the_complete_one(lake_folder: Path) -> None:
     whole = compare(Lake(lake_folder), A, B, [])
-    asked = ("--systems", A, "--items", "repo=zoo_animals")
-    command("evaluate", "--lake", lake_folder, *asked).done()
+    options = ("--systems", A, "--items", "repo=zoo_animals")
+    command("evaluate", "--lake", lake_folder, *options).done()
     assert compare(Lake(lake_folder), A, B, []) == whole
 
 
 def test_the_reference_is_the_system_that_the_benchmark_declares(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     assert compare(lake, "reference", A, []) == compare(lake, "whole-file+own-file", A, [])
-    said = command("evaluate", "compare", "reference", A, "--lake", lake_folder)
-    assert said.out.count("A is repoeval.prompt--whole-file+own-file--") == 3
+    run = command("evaluate", "compare", "reference", A, "--lake", lake_folder)
+    assert run.out.count("A is repoeval.prompt--whole-file+own-file--") == 3
 
 
 def test_a_stored_comparison_is_the_tables_row_and_swapped_its_mirror(lake_folder: Path) -> None:
@@ -134,41 +134,41 @@ def test_what_is_not_stored_is_worked_out_as_what_is(lake_folder: Path) -> None:
 
 def test_any_slice_that_both_have_can_be_compared(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
-    (one,) = compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animals")
-    assert (one["n_repos"], one["unit"], one["verdict"]) == (1, "item", "too few items")
-    assert [repo for repo, *_ in one["repositories"]] == ["zoo_animals"]
+    (row,) = compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animals")
+    assert (row["n_repos"], row["unit"], row["verdict"]) == (1, "item", "too few items")
+    assert [repo for repo, *_ in row["repositories"]] == ["zoo_animals"]
     with pytest.raises(GoldspanError, match=r"unknown slice of repoeval@chunking-v1 'repo=zoo_animal'"):
         compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animal")
 
 
 def test_repositories_and_flips_add_up_to_the_comparison(lake_folder: Path) -> None:
-    for one in compare(Lake(lake_folder), A, B, [parse_metric("precision@5")]):
-        assert sum(n for _, n, _, _ in one["repositories"]) == one["n"]
-        assert len(one["repositories"]) == one["n_repos"]
-        if one["average"] == "macro":
-            mean = sum(n * (b - a) for _, n, a, b in one["repositories"]) / one["n"]
-            assert one["delta"] == pytest.approx(mean) == sum(b - a for _, a, b in one["flips"]) / one["n"]
-        assert one["wins"] is not None
-        assert one["losses"] is not None
-        assert len(one["flips"]) == one["wins"] + one["losses"]
-    said = command("evaluate", "compare", A, B, "--flips", "--metric", "mrr", "--lake", lake_folder)
-    assert "function-2k/" in said.out
+    for row in compare(Lake(lake_folder), A, B, [parse_metric("precision@5")]):
+        assert sum(n for _, n, _, _ in row["repositories"]) == row["n"]
+        assert len(row["repositories"]) == row["n_repos"]
+        if row["average"] == "macro":
+            mean = sum(n * (b - a) for _, n, a, b in row["repositories"]) / row["n"]
+            assert row["delta"] == pytest.approx(mean) == sum(b - a for _, a, b in row["flips"]) / row["n"]
+        assert row["wins"] is not None
+        assert row["losses"] is not None
+        assert len(row["flips"]) == row["wins"] + row["losses"]
+    run = command("evaluate", "compare", A, B, "--flips", "--metric", "mrr", "--lake", lake_folder)
+    assert "function-2k/" in run.out
 
 
 def test_a_gate_by_verdict_goes_by_the_verdict(lake_folder: Path) -> None:
-    (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
+    (row,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
     gate = parse_gate("line_f1@8000 is worse")
-    assert not gate.is_broken_by(one)
-    assert gate.is_broken_by({**one, "verdict": "worse"})
-    assert gate.is_undecided_by({**one, "verdict": "too few items"})
-    assert not gate.is_undecided_by({**one, "verdict": "cannot be separated"})
-    assert not parse_gate("ndcg@10 is worse").is_broken_by({**one, "verdict": "worse"})
+    assert not gate.is_broken_by(row)
+    assert gate.is_broken_by({**row, "verdict": "worse"})
+    assert gate.is_undecided_by({**row, "verdict": "too few items"})
+    assert not gate.is_undecided_by({**row, "verdict": "cannot be separated"})
+    assert not parse_gate("ndcg@10 is worse").is_broken_by({**row, "verdict": "worse"})
 
 
 def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path) -> None:
     gate = ("--fail-if", "line_f1@8000 is worse", "--protocol", "repoeval@chunking-v1")
-    found = command("evaluate", "compare", A, B, *gate, "--lake", lake_folder)
-    found.ended(Exit.INVALID, 'the gate "line_f1@8000 is worse" cannot decide: the systems share ')
+    run = command("evaluate", "compare", A, B, *gate, "--lake", lake_folder)
+    run.ended(Exit.INVALID, 'the gate "line_f1@8000 is worse" cannot decide: the systems share ')
 
 
 def test_two_systems_that_no_protocol_scored_are_told_which_scored_each(lake_folder: Path) -> None:
@@ -238,18 +238,18 @@ def test_other_data_and_other_rules_are_refused(
 def test_items_of_one_side_alone_are_named(published: Path, lake_folder: Path) -> None:
     scores = pl.read_parquet(published)
     scores.filter(item_id=scores["item_id"].min()).write_parquet(published)
-    said = across(published, lake_folder, A, "--protocol", "repoeval@chunking-v1").done()
-    assert "repoeval@chunking-v1: 4 items scored here only: left out of the difference" in said.out
-    assert "1 and 5" in said.out
+    run = across(published, lake_folder, A, "--protocol", "repoeval@chunking-v1").done()
+    assert "repoeval@chunking-v1: 4 items scored here only: left out of the difference" in run.out
+    assert "1 and 5" in run.out
 
 
 def test_an_export_of_a_run_is_compared_and_says_what_it_cannot_tell(lake_folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "main.parquet"
     flags = ("--table", "scores", "--format", "parquet", "-o", file)
     command("report", "export", A, *flags, "--lake", lake_folder).done()
-    said = across(file, lake_folder, A).done()
+    run = across(file, lake_folder, A).done()
     unknown = "the benchmark's label, the queries, the gold, the searched files"
-    assert f"repoeval: not checked against this lake, as not published with the scores: {unknown}" in said.out
+    assert f"repoeval: not checked against this lake, as not published with the scores: {unknown}" in run.out
 
 
 def test_what_holds_no_scores_is_refused(lake_folder: Path, tmp_path: Path) -> None:
@@ -258,8 +258,8 @@ def test_what_holds_no_scores_is_refused(lake_folder: Path, tmp_path: Path) -> N
     (tmp_path / "text.parquet").write_text("no Parquet")
     across(tmp_path / "text.parquet", lake_folder, A).refused(Exit.INVALID)
     pl.DataFrame({"item_id": ["a"]}).write_parquet(tmp_path / "other.parquet")
-    said = across(tmp_path / "other.parquet", lake_folder, A)
-    said.refused(Exit.INVALID, "lacks the columns benchmark, system, run_id")
+    run = across(tmp_path / "other.parquet", lake_folder, A)
+    run.refused(Exit.INVALID, "lacks the columns benchmark, system, run_id")
 
 
 def test_a_metric_that_is_not_stored_and_an_unknown_system_are_refused(published: Path, lake_folder: Path) -> None:

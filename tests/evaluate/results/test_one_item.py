@@ -25,26 +25,26 @@ def _item(lake: Path, *arguments: object) -> Said:
 def test_an_item_says_what_was_asked_what_is_gold_and_how_every_system_did(lake: Path) -> None:
     store = Lake(lake)
     item_id = store.read("items").filter("scorable")["item_id"].sort()[0]
-    said = _item(lake, item_id).done()
+    run = _item(lake, item_id).done()
     (prompt,) = store.read("queries").filter(item_id=item_id)["text"]
-    assert all(line.strip() in said.out for line in prompt.splitlines())
-    protocol = re.search(r"gold \((\S+)\)", said.out)
+    assert all(line.strip() in run.out for line in prompt.splitlines())
+    protocol = re.search(r"gold \((\S+)\)", run.out)
     assert protocol is not None
     scores = store.read("scores", protocol=protocol[1]).filter(item_id=item_id, metric="line_f1", k=8000)
     runs = store.read("runs").select("run_id", "system")
     for system, value in scores.join(runs, on="run_id").select("system", "value").iter_rows():
-        assert f"  {value:.3f}  {system}" in said.out
+        assert f"  {value:.3f}  {system}" in run.out
 
 
 def test_a_systems_results_have_a_mark_and_the_arithmetic(lake: Path) -> None:
     store, system = Lake(lake), "window-4-2+bm25-okapi"
     item_id = store.read("items").filter("scorable")["item_id"].sort()[0]
-    said = _item(lake, item_id, "--systems", system).done()
+    run = _item(lake, item_id, "--systems", system).done()
     value, numerator, denominator = re.search(  # type: ignore[union-attr]  # it is there, or the test fails
-        rf"{re.escape(system)}: line_f1@8000 (\S+) = (\S+) / (\S+)", said.out
+        rf"{re.escape(system)}: line_f1@8000 (\S+) = (\S+) / (\S+)", run.out
     ).groups()
     assert float(value) == pytest.approx(float(numerator) / float(denominator), abs=5e-4)
-    results = re.findall(r"^  ([✓✗]) +(\d+)  (\S+) (\d+)-(\d+)(?:  (\d+) gold lines?)?$", said.out, re.MULTILINE)
+    results = re.findall(r"^  ([✓✗]) +(\d+)  (\S+) (\d+)-(\d+)(?:  (\d+) gold lines?)?$", run.out, re.MULTILINE)
     run_id = store.read("runs").filter(system=system)["run_id"][0]
     hits = store.read("hits", run_id=run_id).filter(item_id=item_id, part="ranking").sort("rank").head(20)
     assert [(path, int(start) - 1, int(end)) for _, _, path, start, end, _ in results] == hits.select(
@@ -67,21 +67,21 @@ def test_an_unknown_name_is_said(lake: Path, arguments: list[str], code: Exit, w
 
 
 def test_the_status_of_a_lake(lake: Path, tmp_path: Path) -> None:
-    said = command("evaluate", "status", "--lake", lake).done()
-    head, row = (line.split("\t") for line in said.out.splitlines()[1:])
+    run = command("evaluate", "status", "--lake", lake).done()
+    head, row = (line.split("\t") for line in run.out.splitlines()[1:])
     about = dict(zip(head, row, strict=True))
     items = Lake(lake).read("items")
     assert (about["benchmark"], about["scored"]) == ("repoeval", "yes")
     assert about["items"] == f"{items.height:,}"
-    assert "make report" in said.err
+    assert "make report" in run.err
     path = Lake(lake).read("files")["path"][0]
     (tmp_path / "my.tsv").write_text(f"item_id\tdocument\tscore\nfunction-2k/zoo_animals/0\t{path}\t1\n")
     more = linked(lake, tmp_path / "more")
     given = (tmp_path / "my.tsv", "--benchmark", "repoeval", "--system", "theirs", "--lake", more)
     command("ingest", "run", *given).done()
-    said = command("evaluate", "status", "--lake", more).done()
-    assert said.out.rstrip().endswith("in part")
-    assert "BENCHMARKS=repoeval" in said.err
+    run = command("evaluate", "status", "--lake", more).done()
+    assert run.out.rstrip().endswith("in part")
+    assert "BENCHMARKS=repoeval" in run.err
     shutil.rmtree(more / "aggregates")
     assert "next: make evaluate" in command("evaluate", "status", "--lake", more).done().err
     command("evaluate", "status", "--lake", tmp_path / "none").refused(Exit.MISSING, "make ingest")
@@ -94,9 +94,9 @@ def test_what_cannot_be_scored_is_not_evaluated_next(tmp_path: Path) -> None:
     (tmp_path / "my.jsonl").write_text(json.dumps(backwards))
     own = ("--items", tmp_path / "my.jsonl", "--repositories", tmp_path, "--lake", tmp_path / "lake")
     command("ingest", "own", *own).ended(Exit.INCOMPLETE)
-    said = command("evaluate", "status", "--lake", tmp_path / "lake").done()
-    assert said.out.splitlines()[2].split("\t")[:4] == ["my", "own", "1", "1"]
-    assert "make evaluate" not in said.err
+    run = command("evaluate", "status", "--lake", tmp_path / "lake").done()
+    assert run.out.splitlines()[2].split("\t")[:4] == ["my", "own", "1", "1"]
+    assert "make evaluate" not in run.err
 
 
 SYSTEM = "window-4-2+own-file"
@@ -106,18 +106,18 @@ def listed(lake: Path, *arguments: object) -> Said:
     return command("evaluate", "items", "repoeval", *arguments, "--lake", lake)
 
 
-def rows_of(said: Said) -> list[list[str]]:
-    return [line.split("\t") for line in said.out.splitlines() if not line.startswith("# ")][1:]
+def rows_of(run: Said) -> list[list[str]]:
+    return [line.split("\t") for line in run.out.splitlines() if not line.startswith("# ")][1:]
 
 
 def test_items_have_their_best_score_and_the_line_before_the_hole(lake_folder: Path) -> None:
-    lake, said = Lake(lake_folder), listed(lake_folder)
-    assert said.code == 0, said.err
+    lake, run = Lake(lake_folder), listed(lake_folder)
+    assert run.code == 0, run.err
     scores = lake.read("scores", protocol="repoeval@chunking-v1").filter(metric="line_f1", k=8000)
     runs = lake.read("runs").filter(~pl.col("retriever").is_in(["oracle", "random"]))
     best = scores.join(runs, on="run_id").group_by("item_id").agg(pl.col("value").max())
     queries = dict(lake.read("queries", query="prompt").select("item_id", "text").iter_rows())
-    rows = rows_of(said)
+    rows = rows_of(run)
     assert {item_id: score for item_id, _, score, _, _ in rows} == {
         item_id: f"{value:.3f}" for item_id, value in best.iter_rows()
     }
@@ -150,24 +150,24 @@ def run_id(lake_folder: Path) -> str:
 
 
 def test_a_runs_data_rules_versions_and_commands_are_printed(lake_folder: Path, run_id: str) -> None:
-    said = command("evaluate", "repro", run_id, "--lake", lake_folder).done()
+    result = command("evaluate", "repro", run_id, "--lake", lake_folder).done()
     told = json.loads(command("evaluate", "repro", run_id, "--lake", lake_folder, "--json").out)
     run = Lake(lake_folder).read("runs").row(by_predicate=pl.col("run_id") == run_id, named=True)
     assert told["run"]["fingerprint"] == run["fingerprint"]
     hashes = Lake(lake_folder).scan("scores").filter(pl.col("run_id") == run_id).select("protocol", "protocol_hash")
     assert told["protocols"] == dict(hashes.unique().collect().iter_rows())
     for fact in (run_id, run["system"], run["fingerprint"], run["parameters"], run["versions"], *told["protocols"]):
-        assert fact in said.out
-    assert "  python -m ingest repoeval --source FOLDER --subsets function-2k --chunkers " in said.out
-    assert f"  python -m evaluate --benchmarks repoeval --systems {run['system']}" in said.out
+        assert fact in result.out
+    assert "  python -m ingest repoeval --source FOLDER --subsets function-2k --chunkers " in result.out
+    assert f"  python -m evaluate --benchmarks repoeval --systems {run['system']}" in result.out
 
 
 def made_again(lake: Path, run_id: str, folder: Path, **places: Path) -> None:
     """Run the commands that are printed in a lake of their own: it has the run with the same scores."""
     told = json.loads(command("evaluate", "repro", run_id, "--lake", lake, "--json").out)
     for words in told["commands"]:
-        said = command(*(places.get(word, word) for word in words), "--lake", folder)
-        assert said.code in (0, 5), said.err
+        run = command(*(places.get(word, word) for word in words), "--lake", folder)
+        assert run.code in (0, 5), run.err
     first, again = (Lake(root).scan("scores").filter(run_id=run_id).collect() for root in (lake, folder))
     assert first.height > 0
     assert again.sort(pl.all()).equals(first.sort(pl.all()))
@@ -193,11 +193,11 @@ def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path
     options = ("--search", f"{sys.executable} {program}", "--benchmark", "repoeval", "--system", "mine", "--limit", 2)
     command("ingest", "run", *options, "--lake", lake_folder).done()
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
-    said = command("evaluate", "repro", "mine", "--lake", lake_folder)
-    assert said.out == command("evaluate", "repro", run_id, "--lake", lake_folder).out
+    run = command("evaluate", "repro", "mine", "--lake", lake_folder)
+    assert run.out == command("evaluate", "repro", run_id, "--lake", lake_folder).out
     assert (
         f"ingest run --benchmark repoeval --system mine --task repoeval/prompt --search '{options[1]}' --limit 2"
-        in said.out
+        in run.out
     )
 
 

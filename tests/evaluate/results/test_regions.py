@@ -70,14 +70,14 @@ def written(path: Path, *rows: object) -> Path:
 def test_a_file_of_regions_is_scored_without_a_lake(tmp_path: Path) -> None:
     gold = written(tmp_path / "gold.jsonl", GOLD, {**GOLD, "instance_id": "two"})
     run = written(tmp_path / "run.jsonl", {"instance_id": "one", "regions": [["b.py", 1, 5], ["a.py", 6, 10]]})
-    said = command("evaluate", "score", gold, run, "--answered", "--json")
-    means = {row["measure"]: row["mean"] for row in json.loads(said.out)["means"]}
+    result = command("evaluate", "score", gold, run, "--answered", "--json")
+    means = {row["measure"]: row["mean"] for row in json.loads(result.out)["means"]}
     assert (means["precision"], means["recall"], means["context_efficiency"]) == (0.5, 0.5, 1.0)
     assert (means["core_precision@100"], means["first_useful_hit"]) == (1.0, 0.5)
-    said = command("evaluate", "score", gold, run, "--metrics", "recall")
-    assert said.out.split("\t")[:3] == ["recall                ", "all", "0.2500"]
-    assert "swe-explore@published-v1: means over 2 issues" in said.err
-    assert "1 issue without regions count 0" in said.err
+    result = command("evaluate", "score", gold, run, "--metrics", "recall")
+    assert result.out.split("\t")[:3] == ["recall                ", "all", "0.2500"]
+    assert "swe-explore@published-v1: means over 2 issues" in result.err
+    assert "1 issue without regions count 0" in result.err
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_a_file_of_regions_is_scored_without_a_lake(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_none_of_regions_is_named(tmp_path: Path, row: object, words: str) -> None:
-    said = command("evaluate", "score", written(tmp_path / "g.jsonl", GOLD), written(tmp_path / "r.jsonl", row))
-    said.refused(Exit.INVALID, words)
+    run = command("evaluate", "score", written(tmp_path / "g.jsonl", GOLD), written(tmp_path / "r.jsonl", row))
+    run.refused(Exit.INVALID, words)

@@ -51,8 +51,8 @@ def test_each_verdict_has_its_sentence(verdict: str, words: str, lake_folder: Pa
     size = {"delta": 0.25, "low": 0.1, "high": 0.4}
     other = {"delta": -0.25, "low": -0.4, "high": -0.1}
     numbers = {name: pl.when(is_there).then(pl.lit(size[name])).otherwise(pl.lit(other[name])) for name in size}
-    said = pl.when(is_there).then(pl.lit(verdict)).otherwise(pl.lit(OTHER_WAY.get(verdict, verdict)))
-    change(lake, "comparisons", verdict=said, smallest_detectable=pl.lit(0.3), **numbers)
+    verdicts = pl.when(is_there).then(pl.lit(verdict)).otherwise(pl.lit(OTHER_WAY.get(verdict, verdict)))
+    change(lake, "comparisons", verdict=verdicts, smallest_detectable=pl.lit(0.3), **numbers)
     sentence, first, *_ = lines(lake)[1:]
     name = first.split()[0]
     assert words.format(name) in sentence
@@ -69,8 +69,8 @@ def test_a_system_over_fewer_items_is_not_among_the_first(lake_folder: Path) -> 
     n = pl.when((pl.col("run_id") == run_id) & is_primary).then(pl.col("n") - 1).otherwise("n")
     change(lake, "aggregates", n=n)
     assert best not in "\n".join(lines(lake))
-    said = command("evaluate", "table", "repoeval", "--protocol", protocol, "--lake", lake_folder)
-    rows = [line.split("\t") for line in said.out.splitlines() if not line.startswith("#")]
+    run = command("evaluate", "table", "repoeval", "--protocol", protocol, "--lake", lake_folder)
+    rows = [line.split("\t") for line in run.out.splitlines() if not line.startswith("#")]
     assert (rows[-1][0], rows[-1][-1]) == (best, "4 of 5")
 
 
@@ -89,15 +89,15 @@ def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> No
     names = lines(lake)
     of_lines = [name for name in lake.read("runs")["system"] if all(name not in line for line in names)]
     last = sorted(of_lines)[0]
-    asked = list(summary(lake, "repoeval", [f"{last[:-1]}?"]))
-    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  selected or just run:") :])
+    selected = list(summary(lake, "repoeval", [f"{last[:-1]}?"]))
+    assert any(line.startswith(f"  {last} ") for line in selected[selected.index("  selected or just run:") :])
     runs = lake.read("runs").filter(system=last)["run_id"].to_list()
     parts = lake.parts("scores")
     assert (
-        list(summary(lake, "repoeval", made={one.relative_path for one in parts if one.folders["run_id"] in runs}))
-        == asked
+        list(summary(lake, "repoeval", made={part.relative_path for part in parts if part.folders["run_id"] in runs}))
+        == selected
     )
-    assert list(summary(lake, "repoeval", made={one.relative_path for one in parts})) == names
+    assert list(summary(lake, "repoeval", made={part.relative_path for part in parts})) == names
 
 
 def test_the_baseline_named_is_the_one_that_the_sentence_compares_with(lake_folder: Path) -> None:

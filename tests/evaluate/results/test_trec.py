@@ -46,8 +46,8 @@ def score(*arguments: object) -> Said:
 
 
 def values(*arguments: object, metrics: Sequence[str] = tuple(MEASURES)) -> dict[str, dict[str, float]]:
-    said = score(*arguments, "--metrics", ",".join(metrics), "-q", "--json").done()
-    return {row.pop("query"): row for row in json.loads(said.out)["values"]}
+    run = score(*arguments, "--metrics", ",".join(metrics), "-q", "--json").done()
+    return {row.pop("query"): row for row in json.loads(run.out)["values"]}
 
 
 SCORES = (0.0, -0.0, 0.5, 0.5000000001, 1.0, -2.5, 1e39, 3e39, 5e-324)
@@ -79,27 +79,27 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_equal_scores_go_by_document_descending_and_the_ranks_of_the_file_say_nothing(files: tuple[Path, Path]) -> None:
-    found = values(*files, metrics=["precision@1", "precision@2", "mrr@10"])
+    scores = values(*files, metrics=["precision@1", "precision@2", "mrr@10"])
     # q1: d8, then d3 (not relevant) before d1, which has the same score.
-    assert found["q1"] == {"P@1": 0.0, "P@2": 0.0, "RR@10": 1 / 3}
+    assert scores["q1"] == {"P@1": 0.0, "P@2": 0.0, "RR@10": 1 / 3}
     # q2: both large scores are infinite as Float32, and so alike: d5, d2, d1.
-    assert found["q2"]["RR@10"] == 1 / 3
+    assert scores["q2"]["RR@10"] == 1 / 3
 
 
 def test_a_judged_query_without_results_counts_zero_unless_it_is_left_out(files: tuple[Path, Path]) -> None:
-    said = score(*files, "--metrics", "recip_rank")
-    assert said.out == f"{'RR':22}\tall\t0.1667\t0.0000\t0.4729\n"
-    assert "4 judged queries" in said.err
-    assert "1 judged query without results count" in said.err
-    assert "left out, as not judged: 1 query of the run" in said.err
+    run = score(*files, "--metrics", "recip_rank")
+    assert run.out == f"{'RR':22}\tall\t0.1667\t0.0000\t0.4729\n"
+    assert "4 judged queries" in run.err
+    assert "1 judged query without results count" in run.err
+    assert "left out, as not judged: 1 query of the run" in run.err
     assert score(*files, "--metrics", "recip_rank", "--answered").out.split("\t")[2] == "0.2222"
 
 
 def test_the_interval_is_students_over_queries(files: tuple[Path, Path]) -> None:
-    said = json.loads(score(*files, "--metrics", "nDCG@10", "--json", "-q").out)
-    column = [row["nDCG@10"] for row in said["values"]]
+    printed = json.loads(score(*files, "--metrics", "nDCG@10", "--json", "-q").out)
+    column = [row["nDCG@10"] for row in printed["values"]]
     low, high = stats.t.interval(0.95, len(column) - 1, loc=math.fsum(column) / len(column), scale=stats.sem(column))
-    (mean,) = said["means"]
+    (mean,) = printed["means"]
     assert low < 0
     # Of a measure that is never below 0 no mean is.
     assert (mean["low"], mean["high"]) == (0.0, pytest.approx(high, abs=1e-12))
@@ -115,10 +115,10 @@ def test_an_interval_ends_where_the_measure_does(tmp_path: Path) -> None:
 
 def test_one_query_has_a_mean_and_no_interval_and_json_no_nan(tmp_path: Path) -> None:
     files = write(tmp_path, {"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
-    said = score(*files, files[1], "--metrics", "AP", "--json")
-    found = json.loads(said.out, parse_constant=pytest.fail)
-    assert found["means"] == [{"measure": "AP", "mean": 1.0, "low": None, "high": None, "queries": 1}]
-    assert (found["compared"][0]["delta"], found["compared"][0]["low"]) == (0.0, None)
+    run = score(*files, files[1], "--metrics", "AP", "--json")
+    printed = json.loads(run.out, parse_constant=pytest.fail)
+    assert printed["means"] == [{"measure": "AP", "mean": 1.0, "low": None, "high": None, "queries": 1}]
+    assert (printed["compared"][0]["delta"], printed["compared"][0]["low"]) == (0.0, None)
     assert "\t–\t–" in score(*files, "--metrics", "AP").out
 
 
@@ -127,8 +127,8 @@ def test_what_is_summed_has_no_interval(files: tuple[Path, Path]) -> None:
 
 
 def test_one_measure_by_several_names_is_printed_once_by_that_of_ir_measures(files: tuple[Path, Path]) -> None:
-    said = score(*files, "--metrics", "ndcg_cut_10,ndcg@10,nDCG@10,AP(rel=2),map_cut_5,hit@1")
-    assert [line.split("\t")[0].strip() for line in said.out.splitlines()] == [
+    run = score(*files, "--metrics", "ndcg_cut_10,ndcg@10,nDCG@10,AP(rel=2),map_cut_5,hit@1")
+    assert [line.split("\t")[0].strip() for line in run.out.splitlines()] == [
         "nDCG@10", "AP(rel=2)", "AP@5", "Success@1",
     ]  # fmt: skip
 
@@ -153,13 +153,13 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
     (tmp_path / "run.json").write_text(json.dumps(RUN))
     assert values(tmp_path / "qrels.json", tmp_path / "run.json") == plain
     for name, of in (("qrels.tsv", QRELS), ("run.tsv", RUN)):
-        rows = [f"{query}\t{document}\t{number}" for query, found in of.items() for document, number in found.items()]
+        rows = [f"{query}\t{document}\t{number}" for query, grades in of.items() for document, number in grades.items()]
         (tmp_path / name).write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]))
     assert values(tmp_path / "qrels.tsv", tmp_path / "run.tsv") == plain
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "said"),
+    ("qrels", "run", "message"),
     [
         (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d2 2 me\n", "line 2: q1 Q0 d2 2 me"),
         (b"q1 0 d1 1\n", b"\nq1 Q0 d1 1 0.5 me extra\nq1 Q0 d2 2 0.5\n", "line 2: q1 Q0 d1 1 0.5 me extra"),
@@ -185,11 +185,11 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_file_and_line(
-    tmp_path: Path, qrels: bytes, run: bytes, said: str
+    tmp_path: Path, qrels: bytes, run: bytes, message: str
 ) -> None:
     (tmp_path / "qrels").write_bytes(qrels)
     (tmp_path / "run").write_bytes(run)
-    score(tmp_path / "qrels", tmp_path / "run").refused(Exit.INVALID, said, str(tmp_path))
+    score(tmp_path / "qrels", tmp_path / "run").refused(Exit.INVALID, message, str(tmp_path))
 
 
 def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "message"),
     [
         ("line_f1@2000", "unknown measure 'line_f1@2000'"),
         ("ndgc@10", "Did you mean 'ndcg'"),
@@ -209,8 +209,8 @@ def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> No
         ("RBP(rel=1)", "ERR and nDCG of exponential gains take grades up to 4"),
     ],
 )
-def test_a_measure_that_cannot_be_had_is_a_usage_error(files: tuple[Path, Path], metric: str, said: str) -> None:
-    score(*files, "--metrics", metric).refused(Exit.USAGE, said)
+def test_a_measure_that_cannot_be_had_is_a_usage_error(files: tuple[Path, Path], metric: str, message: str) -> None:
+    score(*files, "--metrics", metric).refused(Exit.USAGE, message)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -224,12 +224,12 @@ def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Pa
     files = write(tmp_path, qrels, run)
     better = "".join(f"{query} Q0 d1 1 1 me\n{query} Q0 d2 2 0.5 me\n" for query in qrels)
     (tmp_path / "better").write_text(better)
-    said = json.loads(score(*files, tmp_path / "better", "--metrics", "P_1", "--json").out)
-    (found,) = said["compared"]
-    assert [said[name][0]["mean"] for name in ("means", "means2")] == [0.5, 1.0]
-    assert set(said) == {"means", "means2", "compared"}
-    assert (found["delta"], found["verdict"], found["queries"]) == (0.5, "better", 60)
-    assert found["p"] < 0.001
+    printed = json.loads(score(*files, tmp_path / "better", "--metrics", "P_1", "--json").out)
+    (pair,) = printed["compared"]
+    assert [printed[name][0]["mean"] for name in ("means", "means2")] == [0.5, 1.0]
+    assert set(printed) == {"means", "means2", "compared"}
+    assert (pair["delta"], pair["verdict"], pair["queries"]) == (0.5, "better", 60)
+    assert pair["p"] < 0.001
     assert "\tworse\t60" in score(files[0], tmp_path / "better", files[1], "--metrics", "P_1").out
     alike = score(*files, files[1], "--metrics", "P_1")
     assert "equivalent" in alike.out
@@ -242,14 +242,14 @@ def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Pa
 
 def test_every_query_of_two_runs_is_printed_with_both_values(files: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "other").write_text("q4 Q0 d7 1 1 me\n")
-    asked = (*files, tmp_path / "other", "--metrics", "P_1,recip_rank", "-q")
-    lines = [line.split("\t") for line in score(*asked).out.splitlines()]
+    options = (*files, tmp_path / "other", "--metrics", "P_1,recip_rank", "-q")
+    lines = [line.split("\t") for line in score(*options).out.splitlines()]
     assert [line[0].strip() for line in lines[:8]] == ["P@1", "RR"] * 4
     assert lines[1][1:] == ["q1", "0.3333", "0.0000"]
     assert lines[7][1:] == ["q4", "0.0000", "1.0000"]
     assert lines[8][0] == "measure"
-    told = json.loads(score(*asked, "--json").out)
+    told = json.loads(score(*options, "--json").out)
     assert [row["RR"] for row in told["values2"]] == [0.0, 0.0, 0.0, 1.0]
     # Each run's own queries where those without results are left out.
-    alone = [line.split("\t") for line in score(*asked, "--answered").out.splitlines()]
+    alone = [line.split("\t") for line in score(*options, "--answered").out.splitlines()]
     assert [line[2:] for line in alone if line[1] == "q4"] == [["–", "1.0000"]] * 2

@@ -38,8 +38,8 @@ def _scores(name: str, documents: Sequence[Sequence[str]], queries: Sequence[Seq
 @given(DOCUMENTS, QUERIES)
 def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list[str]]) -> None:
     peer = BM25Okapi(documents)
-    found = _scores("bm25-okapi", documents, queries)
-    np.testing.assert_allclose(found, np.array([peer.get_scores(query) for query in queries]), rtol=0, atol=1e-9)
+    scores = _scores("bm25-okapi", documents, queries)
+    np.testing.assert_allclose(scores, np.array([peer.get_scores(query) for query in queries]), rtol=0, atol=1e-9)
 
 
 def test_bm25_reads_words_in_lower_case() -> None:
@@ -57,8 +57,8 @@ def test_jaccard_is_tokens_in_both_over_tokens_in_either(texts: list[str], query
         len(tokens(query) & tokens(text)) / len(tokens(query) | tokens(text)) if tokens(query) | tokens(text) else 0.0
         for text in texts
     ]
-    found = scores_of("jaccard-regex", pool_of(texts=texts), queries_of([query]))
-    np.testing.assert_allclose(found, [expected], rtol=1e-12)
+    scores = scores_of("jaccard-regex", pool_of(texts=texts), queries_of([query]))
+    np.testing.assert_allclose(scores, [expected], rtol=1e-12)
 
 
 @given(DOCUMENTS, QUERIES, st.sampled_from([(1.5, 0.75), (1.2, 0.0), (0.9, 1.0)]))
@@ -69,14 +69,14 @@ def test_bm25_lucene_is_bm25s(
     peer = bm25s.BM25(method="lucene", k1=k1, b=b, dtype="float64")
     peer.index(documents, show_progress=False)
     expected = [peer.get_scores(query) if query else np.zeros(len(documents)) for query in queries]
-    found = _scores(f"bm25-lucene:k1={k1}:b={b}", documents, queries)
-    np.testing.assert_allclose(found, np.array(expected), rtol=0, atol=1e-9)
+    scores = _scores(f"bm25-lucene:k1={k1}:b={b}", documents, queries)
+    np.testing.assert_allclose(scores, np.array(expected), rtol=0, atol=1e-9)
 
 
 def test_numbers_that_are_left_out_are_bm25s_own_and_are_said() -> None:
-    plain, named = retriever_named("bm25-lucene"), retriever_named("bm25-lucene:b=0.5")
+    plain, given = retriever_named("bm25-lucene"), retriever_named("bm25-lucene:b=0.5")
     assert (plain.parameters["k1"], plain.parameters["b"]) == (1.5, 0.75)
-    assert (named.parameters["k1"], named.parameters["b"], named.title) == (1.5, 0.5, "BM25 (Lucene), b=0.5")
+    assert (given.parameters["k1"], given.parameters["b"], given.title) == (1.5, 0.5, "BM25 (Lucene), b=0.5")
     documents, queries = [["a", "b"], ["b"], ["c"]], [["a"]]
     same = _scores("bm25-okapi:k1=1.5:b=0.75", documents, queries)
     np.testing.assert_array_equal(same, _scores("bm25-okapi", documents, queries))
@@ -105,19 +105,19 @@ def test_an_identifier_is_its_words_and_the_whole_of_it(word: str, parts: list[s
 def test_bm25_code_is_bm25_lucene_of_the_words_in_identifiers() -> None:
     texts = ["def getUserName(self): return 1", "user_name = 2", "class Über2:\n    pass", ""]
     queries = ["getUserName", "user", "über 2", ""]
-    cut = [[one for word in re.findall(r"\w+", text) for one in word_parts(word)] for text in [*texts, *queries]]
-    found = scores_of("bm25-code", pool_of(texts=texts), queries_of(queries))
-    np.testing.assert_array_equal(found, _scores("bm25-lucene", cut[: len(texts)], cut[len(texts) :]))
-    assert (found[1] > 0).tolist() == [True, True, False, False]
+    cut = [[part for word in re.findall(r"\w+", text) for part in word_parts(word)] for text in [*texts, *queries]]
+    scores = scores_of("bm25-code", pool_of(texts=texts), queries_of(queries))
+    np.testing.assert_array_equal(scores, _scores("bm25-lucene", cut[: len(texts)], cut[len(texts) :]))
+    assert (scores[1] > 0).tolist() == [True, True, False, False]
 
 
 @given(DOCUMENTS, QUERIES)
 def test_tfidf_is_the_cosine_of_ltc_weights(documents: list[list[str]], queries: list[list[str]]) -> None:
     vocabulary = sorted({word for document in documents for word in document})
-    idf = [math.log((1 + len(documents)) / (1 + sum(word in one for one in documents))) + 1 for word in vocabulary]
+    idf = [math.log((1 + len(documents)) / (1 + sum(word in text for text in documents))) + 1 for word in vocabulary]
 
-    def vector(said: list[str]) -> Floats:
-        tf = [said.count(word) for word in vocabulary]
+    def vector(words: list[str]) -> Floats:
+        tf = [words.count(word) for word in vocabulary]
         weights = np.array([(1 + math.log(n)) * rarity if n else 0.0 for n, rarity in zip(tf, idf, strict=True)])
         length = np.linalg.norm(weights)
         return weights / length if length else weights
@@ -128,11 +128,11 @@ def test_tfidf_is_the_cosine_of_ltc_weights(documents: list[list[str]], queries:
 
 def test_identifiers_adds_up_the_rarity_of_shared_names_once_each() -> None:
     texts = ["def Foo(x): return x + x + 12", "foo = Foo(12)", "return None  # été", ""]
-    found = scores_of("identifiers", pool_of(texts=texts), queries_of(["Foo x x x", "return None 12", "été", ""]))
+    scores = scores_of("identifiers", pool_of(texts=texts), queries_of(["Foo x x x", "return None 12", "été", ""]))
     once, twice = math.log(1 + 3.5 / 1.5), math.log(1 + 2.5 / 2.5)
     expected = np.zeros((4, 4))
     expected[0, :2], expected[2, 2] = (twice + once, twice), once
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", [*LEXICAL, "bm25-okapi", "jaccard-regex"])
@@ -169,11 +169,11 @@ def test_every_pair_has_difflibs_ratio(texts: list[str], queries: list[str], dat
         return
     rows = st.lists(st.integers(0, len(texts) - 1), max_size=5)
     held = [data.draw(rows) for _ in queries]
-    chunks = pool_of(texts=[texts[row] for one in held for row in one])
-    pools = replace(chunks, side_by_side={f"pool {n}": len(one) for n, one in enumerate(held)})
-    found = scores_of("edit-regex", pools, queries_of(queries))
-    for query, one, scores in zip(queries, held, found, strict=True):
-        assert scores[: len(one)].tolist() == [difflibs(query, texts[row]) for row in one]
+    chunks = pool_of(texts=[texts[row] for rows_of_query in held for row in rows_of_query])
+    pools = replace(chunks, side_by_side={f"pool {n}": len(rows_of_query) for n, rows_of_query in enumerate(held)})
+    per_query = scores_of("edit-regex", pools, queries_of(queries))
+    for query, rows_of_query, scores in zip(queries, held, per_query, strict=True):
+        assert scores[: len(rows_of_query)].tolist() == [difflibs(query, texts[row]) for row in rows_of_query]
 
 
 def test_it_runs_unasked_on_the_published_task_alone() -> None:
@@ -181,10 +181,10 @@ def test_it_runs_unasked_on_the_published_task_alone() -> None:
         task.name: {system.retriever.name for system in resolve_systems(task, [], {"whole-file": ""}, retrievers(), [])}
         for task in (REPOBENCH_OFFICIAL, REPOBENCH_CHUNKS, REPOEVAL_PROMPT)
     }
-    assert [task for task, found in names.items() if "edit-regex" in found] == ["repobench-r/official"]
+    assert [task for task, names_of_task in names.items() if "edit-regex" in names_of_task] == ["repobench-r/official"]
     # A whole text takes too long against a query of four thousand characters, unless somebody asks for just that.
-    asked = resolve_systems(REPOBENCH_CHUNKS, ["*+edit-regex"], {"whole-file": ""}, retrievers(), [])
-    assert "edit-regex" in {system.retriever.name for system in asked}
+    systems = resolve_systems(REPOBENCH_CHUNKS, ["*+edit-regex"], {"whole-file": ""}, retrievers(), [])
+    assert "edit-regex" in {system.retriever.name for system in systems}
 
 
 CODE = "def burn(self, seconds):\n    return self.thrust * seconds\n"
@@ -223,14 +223,14 @@ def test_every_token_of_a_text_is_there_and_no_other(folder: Path) -> None:
 
 
 def test_both_systems_compare_its_tokens(folder: Path) -> None:
-    texts, asked = [CODE, "return self.speed\n", ""], "return seconds * self.thrust"
-    query, held = codegen_tokens(asked), [codegen_tokens(text) for text in texts]
+    texts, query_text = [CODE, "return self.speed\n", ""], "return seconds * self.thrust"
+    query, held = codegen_tokens(query_text), [codegen_tokens(text) for text in texts]
     wanted = {
         "edit-codegen": [SequenceMatcher(None, query, tokens).ratio() for tokens in held],
         "jaccard-codegen": [len({*query} & {*tokens}) / len({*query} | {*tokens}) for tokens in held],
     }
     for name, scores in wanted.items():
-        assert scores_of(name, pool_of(texts=texts), queries_of([asked])).tolist() == [scores]
+        assert scores_of(name, pool_of(texts=texts), queries_of([query_text])).tolist() == [scores]
 
 
 def test_they_run_unasked_where_the_tokenizer_is_and_a_run_is_another_with_another(folder: Path) -> None:
@@ -246,17 +246,17 @@ def test_asked_for_by_name_it_says_what_to_give(
     lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
-    said = command("evaluate", "--lake", lake_folder, "--systems", "*+edit-codegen")
-    said.ended(4, "edit-codegen cannot run here")
+    run = command("evaluate", "--lake", lake_folder, "--systems", "*+edit-codegen")
+    run.ended(4, "edit-codegen cannot run here")
     needed = "a folder with the tokenizer.json of Salesforce/codegen-350M-mono."
-    assert f"Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, {needed}" in said.err
-    assert "Traceback" not in said.err
+    assert f"Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, {needed}" in run.err
+    assert "Traceback" not in run.err
 
 
 def test_asked_for_by_name_it_says_what_to_install(lake_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexical, "find_spec", lambda _: None)
-    said = command("evaluate", "--lake", lake_folder, "--systems", "*+jaccard-codegen")
-    said.ended(4, "pip install -c constraints.txt 'tokenizers>=0.23,<1'")
+    run = command("evaluate", "--lake", lake_folder, "--systems", "*+jaccard-codegen")
+    run.ended(4, "pip install -c constraints.txt 'tokenizers>=0.23,<1'")
     assert offered().isdisjoint(NAMES)
     lexical._tokenizer.cache_clear()
     with pytest.raises(GoldspanError, match=r"the tokenizer of .* is not available"):

@@ -65,10 +65,10 @@ def test_the_oracle_orders_by_lines_in_both_over_lines_in_either() -> None:
     np.testing.assert_allclose(scores_of("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
 
 
-EVERY = [one for one in retrievers().values() if one.needs != "vectors" and not one.why_missing]
+EVERY = [retriever for retriever in retrievers().values() if retriever.needs != "vectors" and not retriever.why_missing]
 
 
-@pytest.mark.parametrize("retriever", EVERY, ids=lambda one: str(one.name))
+@pytest.mark.parametrize("retriever", EVERY, ids=lambda retriever: str(retriever.name))
 def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) -> None:
     texts = [f"{path} {start} word{start % 3}" for path, start, _ in OWN]
     pool = pool_of(OWN, texts)
@@ -82,8 +82,9 @@ def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) 
 
 
 def test_the_baselines_are_those_that_always_stand_beside_the_others() -> None:
-    assert {name for name, one in retrievers().items() if "baseline" in one.tags} == {"random", "oracle", "own-file"}
-    assert [name for name, one in retrievers().items() if one.needs == "gold"] == ["oracle"]
+    baselines = {name for name, retriever in retrievers().items() if "baseline" in retriever.tags}
+    assert baselines == {"random", "oracle", "own-file"}
+    assert [name for name, retriever in retrievers().items() if retriever.needs == "gold"] == ["oracle"]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +108,10 @@ NAN = float("nan")
 def test_symbols_returns_the_chunks_that_define_what_the_query_names_the_rare_names_first() -> None:
     names = [["burn", "__init__"], ["__init__", "__init__"], [], ["Größe"]]
     pool = pool_of(texts=["", "", "burn", ""], names=names)
-    found = scores_of("symbols", pool, queries_of(["burn burn __init__", "Größe Burn", "", "x"]))
+    scores = scores_of("symbols", pool, queries_of(["burn burn __init__", "Größe Burn", "", "x"]))
     rare, common = math.log(1 + 5 / 1), math.log(1 + 5 / 3)
     expected = [[rare + common, common, NAN, NAN], [NAN, NAN, NAN, rare], [NAN] * 4, [NAN] * 4]
-    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(scores, expected)
     assert scores_of("symbols", pool_of(texts=[]), queries_of(["a"])).shape == (1, 0)
 
 
@@ -118,8 +119,8 @@ TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", "
 
 
 def test_reciprocal_ranks_are_added_up_and_ties_share_their_mean_rank() -> None:
-    found = fused([np.array([[3.0, 1.0, 1.0, NAN]]), np.array([[NAN, 5.0, NAN, NAN]])])
-    np.testing.assert_allclose(found, [[1 / 61, 1 / 62.5 + 1 / 61, 1 / 62.5, NAN]])
+    scores = fused([np.array([[3.0, 1.0, 1.0, NAN]]), np.array([[NAN, 5.0, NAN, NAN]])])
+    np.testing.assert_allclose(scores, [[1 / 61, 1 / 62.5 + 1 / 61, 1 / 62.5, NAN]])
 
 
 @given(st.lists(st.lists(st.one_of(st.integers(-2, 2), st.just(NAN)), min_size=4, max_size=4), min_size=1, max_size=3))
@@ -129,17 +130,17 @@ def test_fusion_is_the_sum_over_rankings_of_one_over_sixty_and_the_rank(rankings
         equal = sum(other == ranking[chunk] for other in ranking)
         return 1 / (60 + better + (equal + 1) / 2) if equal else 0.0
 
-    expected = [sum(vote(one, chunk) for one in rankings) or NAN for chunk in range(4)]
-    np.testing.assert_allclose(fused([np.array([one]) for one in rankings]), [expected])
+    expected = [sum(vote(ranking, chunk) for ranking in rankings) or NAN for chunk in range(4)]
+    np.testing.assert_allclose(fused([np.array([ranking]) for ranking in rankings]), [expected])
 
 
 def test_a_hybrid_fuses_what_its_name_says_over_the_same_chunks() -> None:
     pool = pool_of(texts=TEXTS, names=[["burn"], [], ["thrust"], []])
     queries = queries_of(["burn engine"])
-    one, other = (scores_of(name, pool, queries) for name in ("bm25-code:k1=1.2", "symbols"))
-    np.testing.assert_array_equal(scores_of("hybrid:bm25-code:k1=1.2:symbols", pool, queries), fused([one, other]))
-    named = retriever_named("hybrid:bm25-code:k1=1.2:symbols")
-    assert [part.name for part in named.components] == ["bm25-code:k1=1.2", "symbols"]
+    lexical, other = (scores_of(name, pool, queries) for name in ("bm25-code:k1=1.2", "symbols"))
+    np.testing.assert_array_equal(scores_of("hybrid:bm25-code:k1=1.2:symbols", pool, queries), fused([lexical, other]))
+    hybrid = retriever_named("hybrid:bm25-code:k1=1.2:symbols")
+    assert [part.name for part in hybrid.components] == ["bm25-code:k1=1.2", "symbols"]
     assert retriever_named("hybrid").components == retriever_named("hybrid:bm25-okapi:symbols").components
     assert len({ranking_code(retriever_named(f"hybrid:bm25-okapi:{other}")) for other in ("symbols", "own-file")}) == 2
 

@@ -28,11 +28,11 @@ def checked(lake: Lake, metric: str, k: int, protocol: str) -> pl.DataFrame:
     assert sums["len"].unique().to_list() == [len(GOLD_CLASSES)]
     aggregates = lake.read("aggregates").filter(protocol=protocol).filter(metric=metric, k=k)
     where = ["run_id", "slice", "slice_value"]
-    found = means.filter(pl.col("class") == "found").join(
+    both_means = means.filter(pl.col("class") == "found").join(
         aggregates, on=where, how="full", suffix="_scored", coalesce=True
     )
-    assert found["macro"].null_count() == found["macro_scored"].null_count() == 0
+    assert both_means["macro"].null_count() == both_means["macro_scored"].null_count() == 0
     for average in ("macro", "micro"):
-        assert largest(found[average] - found[f"{average}_scored"]) < 1e-12
+        assert largest(both_means[average] - both_means[f"{average}_scored"]) < 1e-12
     assert (means["n_items"] <= means["n"]).all()
     return means

@@ -54,7 +54,7 @@ def of_lines(
     case = {"run_id": ["run"], "item_id": ["x"]}
     shown = [("run", "x", part, *span) for part, spans in hits.items() for span in spans]
     n_returned = sum(len(spans) for part, spans in hits.items() if part != "step")
-    found = ledger_of_lines(
+    ledger = ledger_of_lines(
         protocol,
         scores=pl.LazyFrame({**case, "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
             numerator=float(n_found), denominator=float(everywhere)
@@ -68,8 +68,8 @@ def of_lines(
         chunks=spans_of([(path, 0, n) for path, n in FILES.items()] if chunks is None else chunks),
         chance=["run"] if is_chance else [],
     ).collect()
-    table("ledger").checked(found.with_columns(protocol=pl.lit(protocol.name)))
-    row = found.row(0, named=True)
+    table("ledger").checked(ledger.with_columns(protocol=pl.lit(protocol.name)))
+    row = ledger.row(0, named=True)
     assert sum(row[name] for name in GOLD_CLASSES) == row["n_gold"] == everywhere
     return {name: row[name] for name in GOLD_CLASSES if row[name]}
 
@@ -82,7 +82,7 @@ spans = starts.map(lambda span: (span[0], span[1], span[1] + span[2]))
 def test_a_rankings_ledger_is_that_of_sets_of_lines(chunks: list[Span], gold: list[Span], data: st.DataObject) -> None:
     ranking = data.draw(st.lists(st.sampled_from(chunks), unique=True)) if chunks else []
     within = ranking[: data.draw(st.integers(0, len(ranking)))]
-    golden, named = lines(gold), {path for path, _, _ in ranking}
+    golden, paths = lines(gold), {path for path, _, _ in ranking}
     if not golden:
         return
     left = golden & lines(chunks) - lines(ranking)
@@ -91,18 +91,18 @@ def test_a_rankings_ledger_is_that_of_sets_of_lines(chunks: list[Span], gold: li
         "past_budget": len(golden & lines(ranking) - lines(within)),
         "unreachable": len(golden - lines(chunks)),
         "no_answer": 0 if ranking else len(left),
-        "other_lines": sum(path in named for path, _ in left),
-        "not_returned": sum(path not in named for path, _ in left) if ranking else 0,
+        "other_lines": sum(path in paths for path, _ in left),
+        "not_returned": sum(path not in paths for path, _ in left) if ranking else 0,
     }
-    found = of_lines(gold, {"ranking": ranking}, chunks, expected["found"])
-    assert found == {name: n for name, n in expected.items() if n}
+    ledger = of_lines(gold, {"ranking": ranking}, chunks, expected["found"])
+    assert ledger == {name: n for name, n in expected.items() if n}
 
 
 @given(
     steps=st.lists(spans, max_size=5), final=st.lists(spans, max_size=3), gold=st.lists(spans, min_size=1, max_size=3)
 )
 def test_an_agents_ledger_is_that_of_sets_of_lines(steps: list[Span], final: list[Span], gold: list[Span]) -> None:
-    golden, named = lines(gold), {path for path, _, _ in [*steps, *final]}
+    golden, paths = lines(gold), {path for path, _, _ in [*steps, *final]}
     if not golden:
         return
     left = golden - lines([*steps, *final])
@@ -110,11 +110,11 @@ def test_an_agents_ledger_is_that_of_sets_of_lines(steps: list[Span], final: lis
         "found": len(golden & lines(final)),
         "seen": len(golden & lines(steps) - lines(final)),
         "no_answer": 0 if final else len(left),
-        "other_lines": sum(path in named for path, _ in left) if final else 0,
-        "not_returned": sum(path not in named for path, _ in left) if final else 0,
+        "other_lines": sum(path in paths for path, _ in left) if final else 0,
+        "not_returned": sum(path not in paths for path, _ in left) if final else 0,
     }
-    found = of_lines(gold, {"step": steps, "final": final}, None, expected["found"])
-    assert found == {name: n for name, n in expected.items() if n}
+    ledger = of_lines(gold, {"step": steps, "final": final}, None, expected["found"])
+    assert ledger == {name: n for name, n in expected.items() if n}
 
 
 def test_gold_in_no_file_and_past_the_end_of_one() -> None:
@@ -128,12 +128,12 @@ def test_gold_in_no_file_and_past_the_end_of_one() -> None:
 
 def test_lines_that_are_best_returned_stand_in_place_of_the_ranking() -> None:
     hits: dict[str, list[Span]] = {"ranking": [("b.py", 0, 8)], "lines": [("a.py", 0, 4)]}
-    found = of_lines([("a.py", 0, 6)], hits, [("a.py", 0, 4), ("a.py", 4, 12), ("b.py", 0, 8)], 3)
-    assert found == {"found": 3, "past_budget": 1, "other_lines": 2}
+    ledger = of_lines([("a.py", 0, 6)], hits, [("a.py", 0, 4), ("a.py", 4, 12), ("b.py", 0, 8)], 3)
+    assert ledger == {"found": 3, "past_budget": 1, "other_lines": 2}
 
 
 @pytest.mark.parametrize(
-    ("found", "correct", "reachable", "paths", "wanted"),
+    ("n_found", "correct", "reachable", "paths", "wanted"),
     [
         (1, 1, 1, ["cand:2"], "found"),
         (0, 1, 1, ["cand:0", "cand:2"], "past_budget"),
@@ -143,8 +143,8 @@ def test_lines_that_are_best_returned_stand_in_place_of_the_ranking() -> None:
         (0, 0, 1, ["cand:0"], "not_returned"),
     ],
 )
-def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, paths: list[str], wanted: str) -> None:
-    values = [("accuracy", 1, found), ("accuracy", 3, 1), ("correct", 0, correct), ("reachable", 0, reachable)]
+def test_a_candidates_ledger_by_hand(n_found: int, correct: int, reachable: int, paths: list[str], wanted: str) -> None:
+    values = [("accuracy", 1, n_found), ("accuracy", 3, 1), ("correct", 0, correct), ("reachable", 0, reachable)]
     ledger = ledger_of_candidates(
         protocols()["repobench-r@chunking-v1"],
         scores=frame(values, "metric", "k", "value").with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),

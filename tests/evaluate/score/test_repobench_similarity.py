@@ -40,17 +40,17 @@ def plain(chunk: str, gold: str) -> tuple[float, float]:
 def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
     """Similarities of (chunk, gold) pairs, each an item of its own; equal texts are given once."""
     texts = sorted({text for pair in pairs for text in pair})
-    number = {text: place for place, text in enumerate(texts)}
-    chunks = [(f"i{place}", "cand:0", 0, number[chunk]) for place, (chunk, _) in enumerate(pairs)]
-    golden = [(f"i{place}", number[gold]) for place, (_, gold) in enumerate(pairs)]
-    found = similarities(
+    number = {text: n for n, text in enumerate(texts)}
+    chunks = [(f"i{n}", "cand:0", 0, number[chunk]) for n, (chunk, _) in enumerate(pairs)]
+    golden = [(f"i{n}", number[gold]) for n, (_, gold) in enumerate(pairs)]
+    similar = similarities(
         frame(chunks, "item_id", "path", "chunk_no", text_id=pl.Int64()).collect(),
         frame(((text, number[text]) for text in texts), "text", text_id=pl.Int64()).collect(),
         frame(golden, "item_id", text_id=pl.Int64()).collect(),
     )
-    table("relevance").checked(found.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
-    assert found["item_id"].to_list() == [f"i{place}" for place in range(len(pairs))]
-    return list(found.select("jaccard", "identifier_overlap").iter_rows())
+    table("relevance").checked(similar.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
+    assert similar["item_id"].to_list() == [f"i{n}" for n in range(len(pairs))]
+    return list(similar.select("jaccard", "identifier_overlap").iter_rows())
 
 
 def test_white_space_is_ecmascripts() -> None:
@@ -123,10 +123,10 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     folder = tmp_path_factory.mktemp("blank")
     rows = pickle.dumps({"test": {"easy": list(ROWS), "hard": []}})
     put(folder / "raw/data/python_cff.gz", gzip.compress(rows))
-    asked = ("--source", folder / "raw", "--chunkers", "whole-file,fixed-nws-12")
-    command("ingest", "repobench-r", *asked, "--lake", folder / "lake").done()
-    said = command("evaluate", "--lake", folder / "lake")
-    said.done(f"left out of {CHUNKS}, as their gold is only white space: 1 item")
+    options = ("--source", folder / "raw", "--chunkers", "whole-file,fixed-nws-12")
+    command("ingest", "repobench-r", *options, "--lake", folder / "lake").done()
+    run = command("evaluate", "--lake", folder / "lake")
+    run.done(f"left out of {CHUNKS}, as their gold is only white space: 1 item")
     return Lake(folder / "lake")
 
 
@@ -134,18 +134,18 @@ def ranking(lake: Lake, task: str, retriever: str) -> dict[int, list[tuple[str, 
     runs = lake.read("runs").filter(task=task, system=f"whole-file+{retriever}").select("run_id")
     hits = lake.scan("hits").collect().join(runs, on="run_id").filter(part="ranking").sort("item_id", "rank")
     grouped = hits.group_by("item_id").agg(pl.struct("path", "score"))
-    return {int(item[-1]): [(hit["path"], hit["score"]) for hit in found] for item, found in grouped.iter_rows()}
+    return {int(item[-1]): [(hit["path"], hit["score"]) for hit in rows] for item, rows in grouped.iter_rows()}
 
 
 @pytest.mark.parametrize("retriever", ["bm25-okapi", "jaccard-regex", "edit-regex"])
 def test_blank_candidates_score_nothing_and_blank_gold_counts_as_published(lake: Lake, retriever: str) -> None:
-    found = ranking(lake, OFFICIAL, retriever)
-    paths = [f"cand:{place}" for place in range(5)]
-    assert all(found[row] == [(path, 0.0) for path in paths] for row in (1, 2, 3))
-    assert [path for path, _ in found[0]] == ["cand:1", "cand:0", *paths[2:]]
+    rankings = ranking(lake, OFFICIAL, retriever)
+    paths = [f"cand:{n}" for n in range(5)]
+    assert all(rankings[row] == [(path, 0.0) for path in paths] for row in (1, 2, 3))
+    assert [path for path, _ in rankings[0]] == ["cand:1", "cand:0", *paths[2:]]
     if retriever == "bm25-okapi":
         scores = BM25Okapi([words(text) for text in WITH_BLANK]).get_scores(words("\n".join(CODE.split("\n")[-3:])))
-        assert [score for _, score in sorted(found[0])] == pytest.approx(list(scores))
+        assert [score for _, score in sorted(rankings[0])] == pytest.approx(list(scores))
     runs = lake.read("runs").filter(task=OFFICIAL)
     head = lake.read("aggregates").filter(protocol="repobench-r@official-v1", slice="subset", metric="accuracy", k=1)
     means = dict(head.join(runs, on="run_id").select("system", pl.concat_list("macro", "n", "n_items")).iter_rows())
@@ -156,6 +156,6 @@ def test_blank_candidates_score_nothing_and_blank_gold_counts_as_published(lake:
 
 
 def test_chunks_of_white_space_stay_out_of_every_other_pool(lake: Lake) -> None:
-    found = ranking(lake, CHUNKS, "bm25-okapi")
-    assert sorted(found) == [0, 2, 3]
-    assert all({path for path, _ in found[row]} == {f"cand:{place}" for place in range(1, 5)} for row in (0, 2, 3))
+    rankings = ranking(lake, CHUNKS, "bm25-okapi")
+    assert sorted(rankings) == [0, 2, 3]
+    assert all({path for path, _ in rankings[row]} == {f"cand:{n}" for n in range(1, 5)} for row in (0, 2, 3))

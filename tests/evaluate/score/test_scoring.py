@@ -29,14 +29,14 @@ def scored(
     pool: Mapping[str, list[Span]],
 ) -> pl.DataFrame:
     """Scores of a run given as plain spans (path, first line, line after the last); items maps an item to its pool."""
-    ranking = [(item, rank, *hit) for item, found in hits.items() for rank, hit in enumerate(found, start=1)]
+    ranking = [(item, rank, *hit) for item, ranked in hits.items() for rank, hit in enumerate(ranked, start=1)]
     chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
     inputs = ScoringInputs(
         CHUNKING,
         items=frame(items.items(), "item_id", "pool_id").with_columns(
             target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
         ),
-        gold=frame([(item, *place) for item, spans in gold.items() for place in spans], "item_id", *SPAN),
+        gold=frame([(item, *span) for item, spans in gold.items() for span in spans], "item_id", *SPAN),
         pool=frame(chunks, "pool_id", "chunk_no", *SPAN),
         axis=axis_of({}),
     )
@@ -95,13 +95,12 @@ spans = spans_in("a.py", "b.py", last_start=12, lengths=(0, 8))
     gold=st.lists(spans, max_size=4),
 )
 def test_scores_are_those_of_sets_of_lines(chunks: list[Span], order: list[int], depth: int, gold: list[Span]) -> None:
-    ranking = [chunks[place] for place in order if place < len(chunks)][:depth]
+    ranking = [chunks[row] for row in order if row < len(chunks)][:depth]
     scores = scored({"x": "repo"}, {"x": ranking}, {"x": gold}, {"repo": chunks})
     relevant = [bool(lines(hit) & lines(*gold)) for hit in ranking]
     n_relevant = sum(bool(lines(chunk) & lines(*gold)) for chunk in chunks)
     alike = [
-        len(lines(hit) & lines(*gold))
-        / len(lines(hit) | {place for place in lines(*gold) if place[0] == hit[0]} or {0})
+        len(lines(hit) & lines(*gold)) / len(lines(hit) | {line for line in lines(*gold) if line[0] == hit[0]} or {0})
         for hit in ranking
     ]
     for k in (5, 10):

@@ -49,9 +49,9 @@ def sizes(
         *(("lines", k) for k in n_lines),
         *(("results", k) for k in depths),
     ]
-    found = line_sets(hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, cut_offs=cut_offs).collect()
-    assert found["item_id"].to_list() == ["x"]
-    return found.drop("item_id").row(0, named=True)
+    counts = line_sets(hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, cut_offs=cut_offs).collect()
+    assert counts["item_id"].to_list() == ["x"]
+    return counts.drop("item_id").row(0, named=True)
 
 
 def test_a_budget_is_walked_by_hand() -> None:
@@ -59,12 +59,12 @@ def test_a_budget_is_walked_by_hand() -> None:
     files = {"a.py": range(10)}
     # First 4 + 5, then only line 3 is new, then 6 + 7: spent are 9, 12, 18, 25.
     hits = [("a.py", 4, 6), ("a.py", 3, 6), ("a.py", 5, 8)]
-    found = sizes(hits, [("a.py", 5, 7)], files, budgets=[8, 9, 12, 17, 18, 24, 25])
-    returned = {budget: found[f"n_returned@{budget}"] for budget in (8, 9, 12, 17, 18, 24, 25)}
+    counts = sizes(hits, [("a.py", 5, 7)], files, budgets=[8, 9, 12, 17, 18, 24, 25])
+    returned = {budget: counts[f"n_returned@{budget}"] for budget in (8, 9, 12, 17, 18, 24, 25)}
     assert returned == {8: 1, 9: 2, 12: 3, 17: 3, 18: 4, 24: 4, 25: 5}
     # Gold is lines 5 and 6.
-    assert [found[f"n_both@{budget}"] for budget in (8, 9, 17, 18)] == [0, 1, 1, 2]
-    assert found["n_gold"] == 2
+    assert [counts[f"n_both@{budget}"] for budget in (8, 9, 17, 18)] == [0, 1, 1, 2]
+    assert counts["n_gold"] == 2
 
 
 spans = spans_in("a.py", "b.py", "gone.py", lengths=(0, 14))
@@ -96,7 +96,7 @@ def test_sizes_are_those_of_sets_of_lines(
     hits: list[Span], gold: list[Span], own: Span | None, a: list[int], b: list[int]
 ) -> None:
     files = {"a.py": a, "b.py": b}
-    found = sizes(hits, gold, files, own)
+    counts = sizes(hits, gold, files, own)
     all_gold = {(path, line) for path, line in lines(*gold) if path == "gone.py" or line < len(files[path])}
     expected = {"n_gold": len(all_gold)}
     cut_offs = {f"@{budget}": walked(hits, files, budget or math.inf) for budget in BUDGETS}
@@ -108,7 +108,7 @@ def test_sizes_are_those_of_sets_of_lines(
         expected[f"n_returned{cut_off}"] = len(returned)
         expected[f"n_both{cut_off}"] = len(returned & all_gold)
         expected[f"n_own{cut_off}"] = len(returned & lines(own)) if own else 0
-    assert found == expected
+    assert counts == expected
 
 
 def test_line_metrics_of_a_run_by_hand() -> None:
@@ -146,7 +146,7 @@ def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: 
 
 
 def alike(chunk: Span, gold: Sequence[Span]) -> float:
-    in_file = {place for place in lines(*gold) if place[0] == chunk[0]}
+    in_file = {line for line in lines(*gold) if line[0] == chunk[0]}
     return len(lines(chunk) & in_file) / len(lines(chunk) | in_file or {0})
 
 
@@ -157,9 +157,9 @@ def test_gains_by_iou_are_discounted_and_normalised(pool: list[Span], gold: list
 
     gains = [alike(chunk, gold) for chunk in pool]
     ideal = dcg(sorted(gains, reverse=True))
-    found = by_iou(pool, gold, pool, k)
-    assert found[f"ndcg_iou@{k}"] == pytest.approx(dcg(gains) / ideal if ideal else 0, abs=1e-12)
-    assert found[f"dcg_iou@{k}"] == pytest.approx(min(1, dcg(gains)), abs=1e-12)
+    scores = by_iou(pool, gold, pool, k)
+    assert scores[f"ndcg_iou@{k}"] == pytest.approx(dcg(gains) / ideal if ideal else 0, abs=1e-12)
+    assert scores[f"dcg_iou@{k}"] == pytest.approx(min(1, dcg(gains)), abs=1e-12)
 
 
 def test_the_best_order_by_iou_scores_exactly_one() -> None:

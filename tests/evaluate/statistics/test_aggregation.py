@@ -72,8 +72,8 @@ def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
 
 def test_contexts_of_one_target_are_never_pooled() -> None:
     aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
-    found = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
-    assert found == {
+    slices = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
+    assert slices == {
         ("subset", "function-1k"),
         ("subset", "function-2k"),
         ("context", "1k"),
@@ -107,10 +107,10 @@ def test_an_item_without_any_value_failed_and_is_left_out_of_every_mean() -> Non
 
 def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_items() -> None:
     published, docs = (protocols()[f"contextbench@{rules}"] for rules in ("official-v1", "docs-v1"))
-    found = {metric.name: average_of(published, metric) for metric, _ in metrics_of(published)}
+    averages = {metric.name: average_of(published, metric) for metric, _ in metrics_of(published)}
     of_steps = {f"{of}_{what}" for of in ("file", "symbol", "span", "line") for what in ("auc", "redundancy")}
-    assert {name for name, average in found.items() if average == "macro"} == {*of_steps, "n_steps"}
-    assert {average for name, average in found.items() if name not in {*of_steps, "n_steps"}} == {"micro"}
+    assert {name for name, average in averages.items() if average == "macro"} == {*of_steps, "n_steps"}
+    assert {average for name, average in averages.items() if name not in {*of_steps, "n_steps"}} == {"micro"}
     assert {average_of(docs, metric) for metric, _ in metrics_of(docs)} == {"macro"}
 
 
@@ -128,16 +128,16 @@ def item(subset: str = "python_cff", split: str = "test", level: str = "hard", *
 
 def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.DataFrame:
     """Aggregates of one metric whose value at item i is i, unless said otherwise."""
-    ids = [f"i{place}" for place in range(len(items))]
-    values = [float(place) for place in range(len(items))] if values is None else values
+    ids = [f"i{n}" for n in range(len(items))]
+    values = [float(n) for n in range(len(items))] if values is None else values
     above, below = [value or 0.0 for value in values], [float(value is not None) for value in values]
     scores = score_rows(
         {"item_id": ids, "value": values, "numerator": above, "denominator": below}, metric="accuracy", k=1
     )
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
-    found = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
-    table("aggregates").checked(found)
-    return found
+    aggregates = aggregate(protocols()["repobench-r@official-v1"], scores, described).collect()
+    table("aggregates").checked(aggregates)
+    return aggregates
 
 
 def means(aggregates: pl.DataFrame) -> dict[tuple[str, str], float | None]:
@@ -145,30 +145,30 @@ def means(aggregates: pl.DataFrame) -> dict[tuple[str, str], float | None]:
 
 
 def test_the_headline_is_a_slice_even_of_one_kind_of_items() -> None:
-    named = {protocol.headline for protocol in protocols().values() if protocol.name.startswith("repobench-r@")}
-    assert named == {("subset/split/level", "python_cff/test/hard")}
-    found = means(sliced([item(), item()]))
-    assert found["subset/split/level", "python_cff/test/hard"] == 1 / 2
+    headlines = {protocol.headline for protocol in protocols().values() if protocol.name.startswith("repobench-r@")}
+    assert headlines == {("subset/split/level", "python_cff/test/hard")}
+    by_slice = means(sliced([item(), item()]))
+    assert by_slice["subset/split/level", "python_cff/test/hard"] == 1 / 2
     # What tells nothing apart is not there: one language, one difficulty, one split, one band.
-    assert {name for name, _ in found} == {"all", "subset", "level", "repo", "subset/split/level"}
+    assert {name for name, _ in by_slice} == {"all", "subset", "level", "repo", "subset/split/level"}
 
 
 def test_train_is_never_pooled_with_test() -> None:
     items = [item(split=split, level=level) for split, level in itertools.product(("train", "test"), ("easy", "hard"))]
-    found = means(sliced(items))
-    assert {name for name, _ in found} == {
+    by_slice = means(sliced(items))
+    assert {name for name, _ in by_slice} == {
         "split", "split/level", "split/difficulty", "split/repo", "subset/split", "subset/split/level",
     }  # fmt: skip
-    assert found["split", "train"] == 1 / 2
-    assert found["split", "test"] == (2 + 3) / 2
-    assert found["split/level", "train/hard"] == 1
-    assert found["subset/split", "python_cff/test"] == (2 + 3) / 2
-    assert found["subset/split/level", "python_cff/test/easy"] == 2
+    assert by_slice["split", "train"] == 1 / 2
+    assert by_slice["split", "test"] == (2 + 3) / 2
+    assert by_slice["split/level", "train/hard"] == 1
+    assert by_slice["subset/split", "python_cff/test"] == (2 + 3) / 2
+    assert by_slice["subset/split/level", "python_cff/test/easy"] == 2
 
 
 def test_one_version_is_never_pooled_with_another() -> None:
-    found = means(sliced([item(), item(source="v1.1"), item(source=None)]))
-    assert found == {
+    by_slice = means(sliced([item(), item(source="v1.1"), item(source=None)]))
+    assert by_slice == {
         ("source", "v1"): 0,
         ("source", "v1.1"): 1,
         ("source", "none"): 2,
@@ -188,8 +188,8 @@ def test_one_version_is_never_pooled_with_another() -> None:
 )  # fmt: skip
 def test_bands_of_candidates(n_candidates: int, band: str) -> None:
     other = 1 if band != "1-4" else 20
-    found = means(sliced([item(n_candidates=n_candidates), item(n_candidates=other)]))
-    assert found["band", band] == 0
+    by_slice = means(sliced([item(n_candidates=n_candidates), item(n_candidates=other)]))
+    assert by_slice["band", band] == 0
 
 
 # run → item → part and rank → its new characters; item c is in another subset, d was not answered
@@ -211,12 +211,12 @@ def _read(tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], i
     items = pl.LazyFrame({"item_id": list("abcd"), "subset": ["s", "s", "t", "s"], "scorable": [True] * 4})
     of_slice = {"slice": "subset", "slice_value": "s", "n_items": 3}
     shown = {"run_id": "r", "is_primary": True, "is_headline": True, **of_slice}
-    found = characters_of(protocols()[protocol], pl.DataFrame([shown]), items, [lake.scan("hits")])
-    if found.is_empty():
+    characters = characters_of(protocols()[protocol], pl.DataFrame([shown]), items, [lake.scan("hits")])
+    if characters.is_empty():
         return {}
     whole = sum(n or 0 for item in hits.values() for (part, _), n in item.items() if part in ("ranking", "final"))
-    assert hits is BEST_LINES or set(found["returned"]) == {whole / 3}
-    return {k: read * 3 for k, read in found.select("k", "read").iter_rows()}
+    assert hits is BEST_LINES or set(characters["returned"]) == {whole / 3}
+    return {k: read * 3 for k, read in characters.select("k", "read").iter_rows()}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Made:
                 "language": [("python", "java")[number % n_repos % 2] for number in range(n_items)],
             }
         ).with_columns(
-            *(pl.lit(one).alias(column) for column, one in (("subset", "s"), ("split", "test"), ("level", "hard"))),
+            *(pl.lit(value).alias(column) for column, value in (("subset", "s"), ("split", "test"), ("level", "hard"))),
             *(pl.lit(None, pl.String).alias(column) for column in ("context", "source", "difficulty")),
             n_candidates=pl.lit(10, pl.Int64),
         )
@@ -53,7 +53,7 @@ class Made:
             run_id: score_rows({"item_id": ids, "value": of, "numerator": of}, **rules, run_id=run_id, denominator=1.0)
             for run_id, of in values.items()
         }
-        aggregates = pl.concat(aggregate(protocol, one, self.items).collect() for one in self.scores.values())
+        aggregates = pl.concat(aggregate(protocol, scores, self.items).collect() for scores in self.scores.values())
         systems = pl.DataFrame({"run_id": list(values)}).with_columns(
             is_complete=pl.col("run_id") != "partial",
             is_baseline=pl.col("run_id") == "baseline",
@@ -76,11 +76,11 @@ class Made:
 def values_of(n_items: int, n_repos: int) -> dict[str, list[float | None]]:
     rng = np.random.default_rng(1)
     at = {"worst": 0.3, "middling": 0.5, "middling-2": 0.5, "best": 0.7, "baseline": 0.9, "partial": 0.4, "fewer": 0.6}
-    found: dict[str, list[float | None]] = {
+    values: dict[str, list[float | None]] = {
         name: list(mean + rng.normal(0, 0.05, n_items)) for name, mean in at.items()
     }
-    found["fewer"][3] = None
-    return found
+    values["fewer"][3] = None
+    return values
 
 
 @pytest.fixture(scope="module")
@@ -155,10 +155,10 @@ def test_over_items_a_mean_of_repositories_means_keeps_its_difference() -> None:
     rng = np.random.default_rng(5)
     repo = np.repeat([0, 1, 2], [10, 20, 70])
     value = rng.random((2, 100))
-    found = differences(Matrix(value, repo), np.array([0]), np.array([1]), "by_repo", over_items=True)
-    apart = [np.mean((value[1] - value[0])[repo == one]) for one in range(3)]
-    assert found.delta[0] == pytest.approx(np.mean(apart))
-    assert found.parts.shape == (1, 100)
+    pair = differences(Matrix(value, repo), np.array([0]), np.array([1]), "by_repo", over_items=True)
+    apart = [np.mean((value[1] - value[0])[repo == number]) for number in range(3)]
+    assert pair.delta[0] == pytest.approx(np.mean(apart))
+    assert pair.parts.shape == (1, 100)
 
 
 def test_two_one_sided_tests_agree_with_the_interval_of_ninety_percent() -> None:
@@ -193,9 +193,9 @@ def test_a_comparison_says_what_the_averages_say(lake_folder: Path) -> None:
     averages = {"repoeval@code-chunk-v1": "by_repo"}
     key = ["protocol", "granularity", "metric", "k", "slice", "slice_value"]
     means = lake.read("aggregates")
-    found = lake.read("comparisons")
-    assert {"repoeval@chunking-v1", "repoeval@code-chunk-v1"} <= set(found["protocol"])
-    for protocol, rows in found.partition_by("protocol", as_dict=True).items():
+    comparisons = lake.read("comparisons")
+    assert {"repoeval@chunking-v1", "repoeval@code-chunk-v1"} <= set(comparisons["protocol"])
+    for protocol, rows in comparisons.partition_by("protocol", as_dict=True).items():
         mean = means.select(*key, "run_id", mean=averages.get(str(protocol[0]), "macro"))
         both = rows.join(mean, left_on=[*key, "run_a"], right_on=[*key, "run_id"]).join(
             mean, left_on=[*key, "run_b"], right_on=[*key, "run_id"], suffix="_b"

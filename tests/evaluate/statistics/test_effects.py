@@ -22,35 +22,35 @@ Cells = Mapping[tuple[str, str], list[float]]
 def _effects(cells: Cells, repos: list[str], *, micro: bool = False, of: str = "") -> pl.DataFrame:
     """The table over items in some repositories; a run's scores are halves of their values, over halves, if micro."""
     protocol = OFFICIAL if micro else CHUNKING
-    primary, names = protocol.primary, [f"item/{place}" for place in range(len(repos))]
+    primary, names = protocol.primary, [f"item/{n}" for n in range(len(repos))]
     measure = {"granularity": primary.granularity, "metric": primary.metric, "k": primary.k}
     rows, scores = [], {}
     for number, ((chunker, retriever), values) in enumerate(cells.items()):
         run_id = f"r{number}"
         shown = {"slice": "all", "slice_value": "all", "in_family": retriever != "random", "n_repos": len(set(repos))}
         rows.append({"run_id": run_id, "chunker": chunker, "retriever": retriever, **measure, **shown})
-        weights = [float(place + 1) for place in range(len(repos))]
+        weights = [float(n + 1) for n in range(len(repos))]
         sums = {"numerator": [w * v for w, v in zip(weights, values, strict=True)], "denominator": weights}
         scores[run_id] = pl.LazyFrame({"item_id": names, "value": values, **sums}).with_columns(
-            **{name: pl.lit(one, pl.Int64 if name == "k" else pl.String) for name, one in measure.items()},
+            **{name: pl.lit(value, pl.Int64 if name == "k" else pl.String) for name, value in measure.items()},
             run_id=pl.lit(run_id),
         )
         # What cannot be scored has no row.
         scores[run_id] = scores[run_id].filter(pl.col("value").is_not_nan())
     items = pl.LazyFrame({"item_id": names, "repo": repos})
     places = pl.DataFrame(rows)
-    found = effects_of(protocol, places, ScoreMatrix(protocol, places, items, scores.values()))
-    table("effects").checked(found.with_columns(task=pl.lit("t")))
-    return found.filter(pl.col("repo") == of) if of != "*" else found
+    effects = effects_of(protocol, places, ScoreMatrix(protocol, places, items, scores.values()))
+    table("effects").checked(effects.with_columns(task=pl.lit("t")))
+    return effects.filter(pl.col("repo") == of) if of != "*" else effects
 
 
-def _levels(found: pl.DataFrame, name: str) -> dict[tuple[str, str], float]:
-    rows = found.filter(pl.col(name).is_not_null()).select("chunker", "retriever", pl.col(name).round(6))
+def _levels(effects: pl.DataFrame, name: str) -> dict[tuple[str, str], float]:
+    rows = effects.filter(pl.col(name).is_not_null()).select("chunker", "retriever", pl.col(name).round(6))
     return {(chunker, retriever): value for chunker, retriever, value in rows.iter_rows()}
 
 
-def _shares(found: pl.DataFrame) -> dict[str, tuple[float | None, float, float]]:
-    rows = found.filter(factor=pl.col("factor"), chunker="", retriever="").filter(pl.col("factor") != "grand mean")
+def _shares(effects: pl.DataFrame) -> dict[str, tuple[float | None, float, float]]:
+    rows = effects.filter(factor=pl.col("factor"), chunker="", retriever="").filter(pl.col("factor") != "grand mean")
     return {factor: (share, low, high) for factor, share, low, high in rows.select(
         "factor", "share", "low", "high").iter_rows()}  # fmt: skip
 
@@ -59,19 +59,19 @@ def test_a_two_by_two_grid_by_hand() -> None:
     # a+x .5, a+y .3, b+x .4, b+y .4 in one repository, and .1 more everywhere in the other, which has three items.
     base = {("a", "x"): 0.5, ("a", "y"): 0.3, ("b", "x"): 0.4, ("b", "y"): 0.4}
     cells = {cell: [value, *[value + 0.1] * 3] for cell, value in base.items()}
-    found = _effects(cells, ["p", "q", "q", "q"])
-    assert _levels(found, "mean") == {
+    effects = _effects(cells, ["p", "q", "q", "q"])
+    assert _levels(effects, "mean") == {
         ("", ""): 0.475, ("a", ""): 0.475, ("b", ""): 0.475, ("", "x"): 0.525, ("", "y"): 0.425,
         ("a", "x"): 0.575, ("a", "y"): 0.375, ("b", "x"): 0.475, ("b", "y"): 0.475,
     }  # fmt: skip
-    assert _levels(found, "effect") == {
+    assert _levels(effects, "effect") == {
         ("a", ""): 0, ("b", ""): 0, ("", "x"): 0.05, ("", "y"): -0.05,
         ("a", "x"): 0.05, ("a", "y"): -0.05, ("b", "x"): -0.05, ("b", "y"): 0.05,
     }  # fmt: skip
     # The repositories agree, so that there is nothing to be unsure of, but for the grand mean.
-    assert found.filter(pl.col("effect").abs() > 0.01).select((pl.col("high") - pl.col("low")).max()).item() < 1e-9
-    assert _shares(found)["retriever"][0] == pytest.approx(0.5)
-    assert _shares(found)["chunker"][0] == pytest.approx(0)
+    assert effects.filter(pl.col("effect").abs() > 0.01).select((pl.col("high") - pl.col("low")).max()).item() < 1e-9
+    assert _shares(effects)["retriever"][0] == pytest.approx(0.5)
+    assert _shares(effects)["chunker"][0] == pytest.approx(0)
     of_p = _effects(cells, ["p", "q", "q", "q"], of="p")
     assert _levels(of_p, "mean")["a", "x"] == 0.5
     assert set(of_p["n_items"]) == {1}
@@ -79,7 +79,7 @@ def test_a_two_by_two_grid_by_hand() -> None:
 
 def test_of_fewer_than_six_repositories_the_items_are_the_unit() -> None:
     apart = {("a", "x"): 0.4, ("a", "y"): 0.0, ("b", "x"): 0.3, ("b", "y"): 0.1}
-    cells = {cell: [step + 0.01 * (place % 3) * (step > 0) for place in range(12)] for cell, step in apart.items()}
+    cells = {cell: [step + 0.01 * (n % 3) * (step > 0) for n in range(12)] for cell, step in apart.items()}
     of_x = _effects(cells, ["p"] * 12).filter(chunker="", retriever="x").row(0, named=True)
     assert 0.1 < of_x["low"] < of_x["effect"] < of_x["high"] < 0.2
 
@@ -95,10 +95,10 @@ def test_ratios_of_sums_are_split_as_they_are_pooled() -> None:
 def test_the_largest_grid_is_taken_and_what_is_left_out_is_named() -> None:
     cells = {(chunker, retriever): [0.1, 0.2] for chunker in "abc" for retriever in "xyz"}
     del cells["c", "z"], cells["c", "y"]
-    found = _effects({**cells, ("a", "random"): [0.0, 0.0], ("a", "only"): [0.3, 0.3]}, ["p", "q"])
-    assert set(found["chunker"]) == {"", "a", "b"}
-    assert set(found["retriever"]) == {"", "x", "y", "z"}
-    assert {tuple(names) for names in found["left_out"]} == {("a+only", "c+x")}
+    effects = _effects({**cells, ("a", "random"): [0.0, 0.0], ("a", "only"): [0.3, 0.3]}, ["p", "q"])
+    assert set(effects["chunker"]) == {"", "a", "b"}
+    assert set(effects["retriever"]) == {"", "x", "y", "z"}
+    assert {tuple(names) for names in effects["left_out"]} == {("a+only", "c+x")}
     assert largest_grid([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("c", "x"), ("c", "y")]) == (
         ["a", "b", "c"], ["x", "y"]
     )  # fmt: skip
@@ -125,7 +125,7 @@ def test_what_was_planted_is_found(
     chunker: np.ndarray, retriever: np.ndarray, together: np.ndarray | int, truth: tuple[float, float, float] | None
 ) -> None:
     generator = np.random.default_rng(7)
-    repos = [f"repo {place}" for place, n in enumerate(SIZES) for _ in range(n)]
+    repos = [f"repo {number}" for number, n in enumerate(SIZES) for _ in range(n)]
     of_repo = np.repeat(np.arange(len(SIZES)), SIZES)
     n_sets, covered, more = 60, np.zeros(3), np.zeros(2)
     for _ in range(n_sets):
@@ -140,7 +140,8 @@ def test_what_was_planted_is_found(
         more += (low > 0, high < 0)
         if truth is not None:
             ends = [shares[factor][1:] for factor in FACTORS]
-            covered += [low <= one + 1e-9 and one - 1e-9 <= high for one, (low, high) in zip(truth, ends, strict=True)]
+            pairs = zip(truth, ends, strict=True)
+            covered += [low <= share + 1e-9 and share - 1e-9 <= high for share, (low, high) in pairs]
     if truth is not None:
         assert covered.min() >= 0.9 * n_sets
     expected = (truth == (0, 1, 0), truth == (1, 0, 0))

@@ -28,15 +28,15 @@ def whole_of(
 ) -> dict[str, float]:
     """The aggregates of a slice whose items have these values, a list per repository, by value or over `below`."""
     items = [
-        (f"r{repo}", f"{repo}-{place}", value, None if below is None else below[repo][place])
+        (f"r{repo}", f"{repo}-{n}", value, None if below is None else below[repo][n])
         for repo, mine in enumerate(values)
-        for place, value in enumerate(mine)
+        for n, value in enumerate(mine)
     ]
     repo, item_id, numerator, denominator = zip(*items, strict=True)
     rows = score_rows({"item_id": item_id, "numerator": numerator, "denominator": denominator}, metric=metric)
     value = pl.col("numerator") / pl.col("denominator").fill_null(1.0)
-    found = aggregate(RULES, rows.with_columns(value=value), pl.LazyFrame({"item_id": item_id, "repo": repo}))
-    return found.filter(pl.col("slice") == "all").collect().row(0, named=True)
+    aggregates = aggregate(RULES, rows.with_columns(value=value), pl.LazyFrame({"item_id": item_id, "repo": repo}))
+    return aggregates.filter(pl.col("slice") == "all").collect().row(0, named=True)
 
 
 def values_of(sizes: list[int], seed: int = 3) -> list[list[float]]:
@@ -78,7 +78,7 @@ def test_between_repositories_of_unequal_size_it_is_that_of_bell_and_mccaffrey(s
 
 def test_the_interval_of_a_ratio_of_repository_totals_is_linearised() -> None:
     above, below = np.array([3.0, 5.0, 2.0, 9.0, 4.0, 6.0]), np.full(6, 12.0)
-    whole = whole_of([[one] for one in above], [[one] for one in below])
+    whole = whole_of([[number] for number in above], [[number] for number in below])
     ratio = above.sum() / below.sum()
     error = np.sqrt(((above - ratio * below) ** 2).sum() / below.sum() ** 2 * 6 / 5)
     plain = stats.t.interval(0.95, 5, ratio, error)
@@ -159,11 +159,11 @@ def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_bo
     )
     scores = score_rows({"item_id": [f"i{n}" for n in range(12)], "value": [n / 12 for n in range(12)]}, metric="m")
     for first, resampled in ((("subset", "y"), {("all", "all"), ("subset", "y")}), (("level", "no"), None)):
-        found = (
+        aggregates = (
             aggregate(replace(RULES, headline=first), scores, items).filter(pl.col("item_low").is_not_null()).collect()
         )
-        named = set(found.select("slice", "slice_value").iter_rows())
-        assert named == (resampled or {("all", "all"), ("subset", "x"), ("subset", "y"), ("subset", "z")})
+        slices = set(aggregates.select("slice", "slice_value").iter_rows())
+        assert slices == (resampled or {("all", "all"), ("subset", "x"), ("subset", "y"), ("subset", "z")})
 
 
 ROOT = Path(__file__).parents[3]
@@ -192,8 +192,8 @@ def test_it_is_scipys_percentile_bootstrap_within_monte_carlo_error(n_values: in
 
 
 def test_a_mean_over_one_item_has_none_and_equal_items_have_one_of_no_width() -> None:
-    one = pl.LazyFrame({"mean": ["a"], "value": [0.5], "count": [1]})
-    assert item_intervals(one, ["mean"]).collect().height == 0
+    estimate = pl.LazyFrame({"mean": ["a"], "value": [0.5], "count": [1]})
+    assert item_intervals(estimate, ["mean"]).collect().height == 0
     assert interval([0.25] * 8) == (0.25, 0.25)
 
 
@@ -206,7 +206,7 @@ many = pl.LazyFrame({"mean": np.repeat(np.arange(10), 700), "value": values, "co
 
 
 def test_neither_the_number_of_threads_nor_the_order_of_the_rows_changes_a_bit() -> None:
-    said = [
+    printed = [
         subprocess.run(
             [sys.executable, "-c", f"{MANY}\nprint(item_intervals({rows}, ['mean']).sort('mean').collect().rows())"],
             cwd=ROOT,
@@ -216,5 +216,5 @@ def test_neither_the_number_of_threads_nor_the_order_of_the_rows_changes_a_bit()
         ).stdout
         for n, rows in (("1", "many"), ("3", "many.reverse()"))
     ]
-    assert said[0] == said[1]
-    assert said[0].count(b"(") == 10
+    assert printed[0] == printed[1]
+    assert printed[0].count(b"(") == 10

@@ -22,14 +22,14 @@ def correlated(random: np.random.Generator, sizes: tuple[int, ...], n_systems: i
 
 def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
     """Delta, p and adjusted p of all pairs."""
-    found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
-    return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
+    pairs = differences(Values(values, repo), *all_pairs(len(values)), "macro")
+    return pairs.delta, *flip_tests(pairs, np.ones(len(pairs.delta), bool))
 
 
 def test_ratios_of_nothing_differ_by_nothing_and_warn_of_nothing() -> None:
     nothing, repo = np.zeros((2, 6)), np.repeat(np.arange(3), 2)
-    found = differences(Values(nothing, repo, nothing, nothing, 1.0), *all_pairs(2), "micro")
-    assert (found.delta.item(), found.error.item()) == (0, 0)
+    pairs = differences(Values(nothing, repo, nothing, nothing, 1.0), *all_pairs(2), "micro")
+    assert (pairs.delta.item(), pairs.error.item()) == (0, 0)
 
 
 @pytest.mark.parametrize("n_repos", [8, 20])
@@ -56,12 +56,12 @@ def test_the_interval_between_repositories_of_one_size_is_that_of_scipys_paired_
     values, repo = correlated(np.random.default_rng(3), (20,) * 9, 2)
     means = values.reshape(2, 9, 20).mean(axis=2)
     theirs = stats.ttest_rel(means[1], means[0])
-    found = differences(Values(values, repo), *all_pairs(2), "macro")
-    half = stats.t.ppf(0.975, found.degrees) * found.error
-    assert found.degrees == pytest.approx(8)
-    assert found.delta / found.error == pytest.approx(theirs.statistic)
+    pairs = differences(Values(values, repo), *all_pairs(2), "macro")
+    half = stats.t.ppf(0.975, pairs.degrees) * pairs.error
+    assert pairs.degrees == pytest.approx(8)
+    assert pairs.delta / pairs.error == pytest.approx(theirs.statistic)
     low, high = theirs.confidence_interval(0.95)
-    assert [*(found.delta - half), *(found.delta + half)] == pytest.approx([low, high])
+    assert [*(pairs.delta - half), *(pairs.delta + half)] == pytest.approx([low, high])
 
 
 @pytest.mark.parametrize("average", ["macro", "by_repo", "micro"])
@@ -72,11 +72,11 @@ def test_differences_are_over_the_items_that_both_have(average: Aggregate) -> No
     below = rng.integers(1, 9, values.shape).astype(float)
     above = np.where(np.isnan(values), 0.0, values * below)
     a, b = all_pairs(4)
-    found = differences(Values(values, repo, above, below), a, b, average)
-    for pair, (one, other) in enumerate(zip(a, b, strict=True)):
-        shared = np.flatnonzero(~np.isnan(values[one]) & ~np.isnan(values[other]))
+    pairs = differences(Values(values, repo, above, below), a, b, average)
+    for pair, (first, other) in enumerate(zip(a, b, strict=True)):
+        shared = np.flatnonzero(~np.isnan(values[first]) & ~np.isnan(values[other]))
         numbers = []
-        for run in (one, other):
+        for run in (first, other):
             of_repo = [values[run, shared[repo[shared] == name]].mean() for name in np.unique(repo[shared])]
             numbers.append(
                 {
@@ -85,12 +85,12 @@ def test_differences_are_over_the_items_that_both_have(average: Aggregate) -> No
                     "micro": above[run, shared].sum() / below[run, shared].sum(),
                 }[average]
             )
-        assert found.delta[pair] == pytest.approx(numbers[1] - numbers[0])
-        assert found.parts[pair].sum() == pytest.approx(found.delta[pair])
-        assert found.n_items[pair] == len(shared)
-        assert found.n_repos[pair] == len(np.unique(repo[shared]))
-        assert found.wins[pair] == (values[other, shared] > values[one, shared]).sum()
-        assert found.losses[pair] == (values[other, shared] < values[one, shared]).sum()
+        assert pairs.delta[pair] == pytest.approx(numbers[1] - numbers[0])
+        assert pairs.parts[pair].sum() == pytest.approx(pairs.delta[pair])
+        assert pairs.n_items[pair] == len(shared)
+        assert pairs.n_repos[pair] == len(np.unique(repo[shared]))
+        assert pairs.wins[pair] == (values[other, shared] > values[first, shared]).sum()
+        assert pairs.losses[pair] == (values[other, shared] < values[first, shared]).sum()
 
 
 def statistic(parts: Floats, share: Floats, degrees: float, scale: float) -> float:
@@ -103,17 +103,17 @@ def statistic(parts: Floats, share: Floats, degrees: float, scale: float) -> flo
 def test_the_adjusted_p_is_westfall_and_youngs_step_down_maximum() -> None:
     values, repo = correlated(np.random.default_rng(6), (8, 3, 12, 5, 9, 4), 5)
     values[4] += 0.1
-    found = differences(Values(values, repo), *all_pairs(5), "macro")
-    scale = float(np.median((found.parts**2 / (1 - found.share)).sum(axis=1)))
-    rows = list(zip(found.parts, found.share, found.degrees, strict=True))
+    pairs = differences(Values(values, repo), *all_pairs(5), "macro")
+    scale = float(np.median((pairs.parts**2 / (1 - pairs.share)).sum(axis=1)))
+    rows = list(zip(pairs.parts, pairs.share, pairs.degrees, strict=True))
     observed = [statistic(parts, share, degrees, scale) for parts, share, degrees in rows]
     order = sorted(range(len(observed)), key=lambda pair: -observed[pair])
     exceeded = dict.fromkeys(order, 0)
     flips = list(itertools.product((1, -1), repeat=6))
     for signs in flips:
         flipped = [statistic(parts * signs, share, degrees, scale) for parts, share, degrees in rows]
-        for place, pair in enumerate(order):
-            exceeded[pair] += max(flipped[other] for other in order[place:]) >= observed[pair] - 1e-9
+        for position, pair in enumerate(order):
+            exceeded[pair] += max(flipped[other] for other in order[position:]) >= observed[pair] - 1e-9
     _, p, adjusted = adjudged(values, repo)
     wanted, highest = {}, 0.0
     for pair in order:
@@ -140,8 +140,8 @@ def test_swapping_the_two_mirrors_everything() -> None:
     assert (there.error == back.error).all()
     assert (there.wins == back.losses).all()
     family = np.ones(len(a), bool)
-    for one, other in zip(flip_tests(there, family), flip_tests(back, family), strict=True):
-        assert (one == other).all()
+    for here, other in zip(flip_tests(there, family), flip_tests(back, family), strict=True):
+        assert (here == other).all()
 
 
 @pytest.mark.slow
@@ -199,7 +199,7 @@ def test_the_stated_difference_is_found_in_four_of_five_cases(sizes: tuple[int, 
 def test_outside_the_family_and_where_nothing_decides_it_is_not_known() -> None:
     first, second = all_pairs(3)
     values = Values(np.random.default_rng(1).normal(0.5, 0.1, (3, 12)), np.repeat(np.arange(4), 3))
-    found = differences(values, first, second, "macro")
+    pairs = differences(values, first, second, "macro")
     # Four units have eight flips: no p is below 0.125.
-    assert np.isnan(smallest_detectable(found, np.array([True, True, True]))).all()
-    assert np.isnan(smallest_detectable(found, np.array([False, False, False]))).all()
+    assert np.isnan(smallest_detectable(pairs, np.array([True, True, True]))).all()
+    assert np.isnan(smallest_detectable(pairs, np.array([False, False, False]))).all()

@@ -60,7 +60,7 @@ def test_judged_queries_are_items_documents_files_and_grades_gold(tmp_path: Path
 
 
 def test_parquet_and_a_table_without_names_are_read_alike(tmp_path: Path) -> None:
-    one = read(lay_out(tmp_path / "one"), tmp_path / "lake one")
+    plain = read(lay_out(tmp_path / "one"), tmp_path / "lake one")
     other = tmp_path / "other"
     (other / "qrels").mkdir(parents=True)
     pl.DataFrame([{**row, "_id": str(row["_id"])} for row in CORPUS]).write_parquet(other / "corpus.parquet")
@@ -68,7 +68,7 @@ def test_parquet_and_a_table_without_names_are_read_alike(tmp_path: Path) -> Non
     put(other / "qrels/test.tsv", QRELS.partition("\n")[2].encode())
     two = read(other, tmp_path / "lake two")
     for name in ("items", "queries", "gold_spans", "files", "blobs"):
-        assert one.read(name).equals(two.read(name)), name
+        assert plain.read(name).equals(two.read(name)), name
 
 
 BAD = {
@@ -96,20 +96,20 @@ def test_a_row_that_is_off_is_refused_with_its_line_and_the_others_are_read(tmp_
     rejects = lake.read("rejects").select("source", "position", "reason").rows()
     reasons = {(source, position): reason for source, position, reason in rejects}
     assert reasons.keys() == set(places.values())
-    assert all(said in reasons[places[given]] for given, (*_, said) in BAD.items())
+    assert all(message in reasons[places[given]] for given, (*_, message) in BAD.items())
     assert lake.read("items")["scorable"].sum() == 2
 
 
 def test_a_split_without_judgements_is_missing_and_those_there_are_named(tmp_path: Path) -> None:
     lay_out(tmp_path / "data")
-    said = command("ingest", "beir", "--source", tmp_path / "data", "--subsets", "dev", "--lake", tmp_path / "lake")
-    said.refused(Exit.MISSING, "qrels/dev.jsonl, .parquet or .tsv is not in", "It has qrels/test.tsv.")
+    run = command("ingest", "beir", "--source", tmp_path / "data", "--subsets", "dev", "--lake", tmp_path / "lake")
+    run.refused(Exit.MISSING, "qrels/dev.jsonl, .parquet or .tsv is not in", "It has qrels/test.tsv.")
 
 
 def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:
     put(tmp_path / "data/repoeval/datasets/x", b"")
-    said = command("ingest", "beir", "--source", tmp_path / "data", "--lake", tmp_path / "lake")
-    said.refused(Exit.MISSING, "does not hold beir")
+    run = command("ingest", "beir", "--source", tmp_path / "data", "--lake", tmp_path / "lake")
+    run.refused(Exit.MISSING, "does not hold beir")
     assert "beir" not in command("ingest", "--source", tmp_path / "data", "--lake", tmp_path / "lake").err
 
 
@@ -156,8 +156,8 @@ def test_every_item_has_each_query_of_its_tasks_with_its_sha256(
     benchmark: str, subset: str, expected: Callable[[Path], Expected], shared: Path, tmp_path: Path
 ) -> None:
     options = ("--subsets", subset, "--limit", "6", "--chunkers", "whole-file", "--lake", tmp_path)
-    said = command("ingest", benchmark, "--source", shared, *options)
-    assert said.code in (0, Exit.INCOMPLETE), said.err
+    run = command("ingest", benchmark, "--source", shared, *options)
+    assert run.code in (0, Exit.INCOMPLETE), run.err
     lake, texts = Lake(tmp_path), expected(shared)
     queries = lake.read("queries", benchmark=benchmark)
     assert queries.height == 6 * len(query_rules(benchmark))
@@ -174,8 +174,8 @@ def test_a_lake_without_its_queries_is_not_evaluated_and_ingest_makes_them_again
     lake, before = Lake(folder), stored(folder)
     [part] = lake.parts("queries")
     lake.remove(part)
-    said = command("evaluate", "--lake", folder)
-    assert said.code != 0
-    assert "the lake lacks the query 'prompt' of 5 items of function-2k" in said.err
+    run = command("evaluate", "--lake", folder)
+    assert run.code != 0
+    assert "the lake lacks the query 'prompt' of 5 items of function-2k" in run.err
     ingested(folder, source)
     assert stored(folder, "queries") == {path: data for path, data in before.items() if path.startswith("queries/")}

@@ -47,7 +47,7 @@ def ingest_own(config: object, lake: Path, *arguments: object) -> Said:
 def printed() -> tuple[dict[str, object], str]:
     """RepoEval's declaration as `list` prints it, parsed and as text."""
     out = command("ingest", "list", "benchmarks", "--format", "yaml").out
-    entry = next(one for one in yaml.safe_load(out) if one["name"] == "repoeval")
+    entry = next(entry for entry in yaml.safe_load(out) if entry["name"] == "repoeval")
     return entry, yaml.safe_dump([entry], sort_keys=False)
 
 
@@ -56,8 +56,8 @@ pytestmark = pytest.mark.slow
 
 def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_path: Path) -> None:
     lake = tmp_path / "lake"
-    said = ingest_own(lay_out(tmp_path), lake)
-    said.done(f"RepoEval from {tmp_path / 'mine.yaml'} (labelled ours)", "5 of 5 items ready")
+    run = ingest_own(lay_out(tmp_path), lake)
+    run.done(f"RepoEval from {tmp_path / 'mine.yaml'} (labelled ours)", "5 of 5 items ready")
     scored = command("evaluate", "--lake", lake).done()
     assert scored.out.startswith("repoeval (ours): ")
     boards = command("evaluate", "table", "--lake", lake).out
@@ -93,9 +93,9 @@ def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("named", "top"), [("repos.zip", ""), ("repos", "top")])
-def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Path, named: str, top: str) -> None:
-    config = lay_out(tmp_path, OURS.replace(": repos", f": {named}"))
+@pytest.mark.parametrize(("folder", "top"), [("repos.zip", ""), ("repos", "top")])
+def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Path, folder: str, top: str) -> None:
+    config = lay_out(tmp_path, OURS.replace(": repos", f": {folder}"))
     (tmp_path / "packed").mkdir()
     (tmp_path / "repos").rename(tmp_path / "packed" / (top or "repos"))
     shutil.make_archive(str(tmp_path / "repos"), "zip", tmp_path / "packed" / ("" if top else "repos"))
@@ -150,8 +150,8 @@ def test_own_data_and_other_data_never_replace_each_other(source: Path, tmp_path
     own = tmp_path / "own"
     ingest_own(config, own).done()
     before = stored(own)
-    said = command(*published, own)
-    said.refused(Exit.USAGE, "RepoEval: the lake holds data labelled ours; the published data would replace it")
+    run = command(*published, own)
+    run.refused(Exit.USAGE, "RepoEval: the lake holds data labelled ours; the published data would replace it")
     ingest_own(lay_out(tmp_path / "theirs", OURS.replace("ours", "theirs")), own).refused(Exit.USAGE)
     assert stored(own) == before
     ingest_own(config, own).done()

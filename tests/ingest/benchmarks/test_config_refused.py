@@ -73,8 +73,8 @@ WRONG = {
 
 @pytest.mark.parametrize("given", WRONG)
 def test_a_wrong_declaration_is_refused_with_its_place_and_what_to_do(tmp_path: Path, given: str) -> None:
-    text, *said = WRONG[given]
-    _refused(tmp_path, text, *map(str, said))
+    text, *messages = WRONG[given]
+    _refused(tmp_path, text, *map(str, messages))
 
 
 GONE = {
@@ -88,8 +88,8 @@ GONE = {
 
 @pytest.mark.parametrize("given", GONE)
 def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> None:
-    old, new, *said = GONE[given]
-    _refused(tmp_path, OURS.replace(old, new), "mine.yaml", *said, code=Exit.MISSING)
+    old, new, *messages = GONE[given]
+    _refused(tmp_path, OURS.replace(old, new), "mine.yaml", *messages, code=Exit.MISSING)
 
 
 def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def declared(folder: Path, name: str, data: Mapping[str, object], fields: Mappin
     return put(folder / "mine.yaml", yaml.safe_dump(content).encode())
 
 
-def assert_alike(one: Path, other: Path, *, without: tuple[str, ...] = ()) -> None:
+def assert_alike(first: Path, other: Path, *, without: tuple[str, ...] = ()) -> None:
     for name in TABLES:
-        both = [Lake(lake).read(name) for lake in (one, other)]
+        both = [Lake(lake).read(name) for lake in (first, other)]
         both = [frame.drop(column for column in without if column in frame.columns) for frame in both]
         assert both[0].height > 0
         assert both[0].equals(both[1]), name
@@ -60,11 +60,11 @@ def test_a_printed_declaration_gives_the_items_of_the_files_it_was_printed_for(t
     folder = tmp_path / name
     LAYOUTS[name](folder)
     out = command("ingest", "list", "benchmarks", "--format", "yaml").out
-    (entry,) = [one for one in yaml.safe_load(out) if one["name"] == name]
+    (entry,) = [row for row in yaml.safe_load(out) if row["name"] == name]
     config = put(folder / "mine.yaml", yaml.safe_dump([entry | {"label": "ours"}]).encode())
-    said = ingest(tmp_path / "one", "--config", config)
-    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
-    ingest(tmp_path / "other", name, "--source", tmp_path).ended(said.code)
+    run = ingest(tmp_path / "one", "--config", config)
+    assert run.code in (Exit.DONE, Exit.INCOMPLETE), run.err
+    ingest(tmp_path / "other", name, "--source", tmp_path).ended(run.code)
     assert_alike(tmp_path / "one", tmp_path / "other")
 
 
@@ -109,9 +109,9 @@ EVERY = {**OWN, "repoeval": test_config.lay_out}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_rows_under_keys_of_ones_own_are_those_of_upstreams_keys(tmp_path: Path, name: str) -> None:
-    said = ingest(tmp_path / "one", "--config", EVERY[name](tmp_path / "mine"))
-    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
-    assert "rejected" not in said.err
+    run = ingest(tmp_path / "one", "--config", EVERY[name](tmp_path / "mine"))
+    assert run.code in (Exit.DONE, Exit.INCOMPLETE), run.err
+    assert "rejected" not in run.err
     LAYOUTS[name](tmp_path / name)
     ingest(tmp_path / "other", name, "--source", tmp_path)
     assert_alike(tmp_path / "one", tmp_path / "other", without=("upstream_id",))
@@ -148,12 +148,12 @@ WRONG = {
 
 @pytest.mark.parametrize("given", WRONG)
 def test_what_is_off_in_a_declaration_is_named_with_its_key_and_line(tmp_path: Path, given: str) -> None:
-    was, becomes, said = WRONG[given]
+    was, becomes, message = WRONG[given]
     config = _own_beir(tmp_path / "mine")
     config.write_text(config.read_text().replace(was, becomes, 1))
     answer = ingest(tmp_path / "lake", "--config", config)
     assert answer.code in (Exit.INVALID, Exit.MISSING)
-    assert said in answer.err
+    assert message in answer.err
     assert "mine.yaml" in answer.err
 
 
@@ -211,10 +211,10 @@ def test_a_saved_data_set_that_is_not_as_saved_is_refused(tmp_path: Path, how: s
     folder = lay_out(tmp_path / "beir")
     _damaged(saved(CORPUS, folder / "documents"), how)
     places = {"corpus": "documents", "queries": "queries.jsonl", "qrels": "qrels/test.tsv", "subset": "test"}
-    said = ingest(tmp_path / "lake", "--config", declared(folder, "beir", places, {}))
-    assert said.code in (Exit.INVALID, Exit.INCOMPLETE)
+    run = ingest(tmp_path / "lake", "--config", declared(folder, "beir", places, {}))
+    assert run.code in (Exit.INVALID, Exit.INCOMPLETE)
     lake = Lake(tmp_path / "lake")
-    assert DAMAGED[how] in said.err + "".join(lake.read("rejects")["reason"] if lake.parts("rejects") else [])
+    assert DAMAGED[how] in run.err + "".join(lake.read("rejects")["reason"] if lake.parts("rejects") else [])
     assert not lake.parts("files") or lake.read("files").is_empty()
 
 
@@ -236,8 +236,8 @@ def test_a_hubs_data_set_without_network_or_cache_is_a_clear_error(
         raise ConnectionError(message)
 
     monkeypatch.setattr(datasets, "load_dataset_builder", offline)
-    said = ingest(tmp_path / "lake", "--config", _of_the_hub(tmp_path / "beir"))
-    said.refused(
+    run = ingest(tmp_path / "lake", "--config", _of_the_hub(tmp_path / "beir"))
+    run.refused(
         Exit.MISSING,
         f"acme/recipes@{COMMIT} cannot be downloaded from the Hugging Face hub and is not in the cache",
         "Couldn't reach",
@@ -260,12 +260,12 @@ def test_a_hubs_data_set_is_read_at_its_commit_alone_and_a_large_one_is_not_copi
         return load("json", data_files={"corpus": str(file)}, cache_dir=str(tmp_path / "cache" / commit))
 
     monkeypatch.setattr(datasets, "load_dataset_builder", builder)
-    said = ingest(tmp_path / "one", "--config", _of_the_hub(tmp_path / "beir"))
+    run = ingest(tmp_path / "one", "--config", _of_the_hub(tmp_path / "beir"))
     if commit != COMMIT:
-        assert said.code == Exit.MISSING
-        assert "the cache holds another commit" in said.err
+        assert run.code == Exit.MISSING
+        assert "the cache holds another commit" in run.err
         return
-    assert said.code == Exit.INCOMPLETE, said.err
+    assert run.code == Exit.INCOMPLETE, run.err
     assert bool(list(tmp_path.glob("cache/**/*.arrow"))) == (streamed_from > 0)
     ingest(tmp_path / "other", "beir", "--source", tmp_path)
     assert_alike(tmp_path / "one", tmp_path / "other")
@@ -281,7 +281,7 @@ def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(tmp_path:
         pl.DataFrame([SWE_BENCH]).write_parquet(tmp_path / file)
     else:
         put(tmp_path / file, jsonl([dict(SWE_BENCH)]))
-    said = ingest(
+    run = ingest(
         tmp_path / "lake", "--config", declared(tmp_path, "contextbench", {"subset": "full", "rows": file}, {})
     )
-    said.ended(Exit.INCOMPLETE, "rows of SWE-bench have no gold context: declare fields: {gold: patch}")
+    run.ended(Exit.INCOMPLETE, "rows of SWE-bench have no gold context: declare fields: {gold: patch}")

@@ -44,18 +44,18 @@ def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
     assert [name.removesuffix("-<n>") for name in LIBRARIES] == [
         "astchunk", "chonkie-code", "chonkie-recursive", "chonkie-token", "langchain-code", "llamaindex-code",
     ]  # fmt: skip
-    asked = "import sys; from ingest.contents.chunkers_by_name import chunkers; chunkers(); print(*sys.modules)"
-    imported = set(subprocess.check_output([sys.executable, "-c", asked], cwd=ROOT, text=True).split())
+    script = "import sys; from ingest.contents.chunkers_by_name import chunkers; chunkers(); print(*sys.modules)"
+    imported = set(subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True).split())
     assert "ingest.contents.chunkers.libraries" in imported
     assert not {"astchunk", "chonkie", "langchain_text_splitters", "llama_index"} & imported
 
 
 def test_a_name_without_a_size_has_the_size_of_the_library_and_one_word_is_all() -> None:
-    named = [name.removesuffix("-<n>") for name in LIBRARIES]
-    found = [one.name for one in resolve_chunkers(named)]
-    assert found == [one.name for one in resolve_chunkers(["libraries"])]
-    assert "chonkie-token-2048" in found
-    sizes = [one.name for one in resolve_chunkers(["sizes", "whole-file"])]
+    names = [name.removesuffix("-<n>") for name in LIBRARIES]
+    resolved = [chunker.name for chunker in resolve_chunkers(names)]
+    assert resolved == [chunker.name for chunker in resolve_chunkers(["libraries"])]
+    assert "chonkie-token-2048" in resolved
+    sizes = [chunker.name for chunker in resolve_chunkers(["sizes", "whole-file"])]
     assert len(sizes) == 11
     assert sizes[:2] == ["fixed-nws-300", "fixed-nws-600"]
     assert set(CHUNKER_SETS) == {"sizes", "libraries"}
@@ -65,37 +65,35 @@ def test_a_name_without_a_size_has_the_size_of_the_library_and_one_word_is_all()
 @given(text=st.one_of(PROGRAM, st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40)))
 def test_chunks_are_slices_of_the_file_and_touch_the_lines_that_they_say(name: str, text: str) -> None:
     frame = blobs(text)
-    found, data = chunked(name, frame), text.encode()
-    assert found.status["failed"].to_list() == [None]
+    cut, data = chunked(name, frame), text.encode()
+    assert cut.status["failed"].to_list() == [None]
     covered = set[int]()
-    for row in found.frame.to_dicts():
+    for row in cut.frame.to_dicts():
         start, end = row["byte_start"], row["byte_end"]
         held = data[start:end].decode()
         assert row["n_nws"] == int(Offsets.between_lines(held).nws[-1])
         assert row["line_start"] == data[:start].count(b"\n")
         assert row["line_end"] == data[: end - 1].count(b"\n") + 1
         covered |= set(range(len(data[:start].decode()), len(data[:end].decode())))
-    n_covered = sum(int(Offsets.between_lines(text[place]).nws[-1]) for place in covered)
-    (status,) = found.status.select("n_nws", "n_covered").rows()
+    n_covered = sum(int(Offsets.between_lines(text[at]).nws[-1]) for at in covered)
+    (status,) = cut.status.select("n_nws", "n_covered").rows()
     assert status == (int(Offsets.between_lines(text).nws[-1]), n_covered)
 
 
 @pytest.mark.parametrize("name", ["chonkie-code-60", "llamaindex-code-60"])
 @given(text=PROGRAM)
 def test_the_bytes_are_those_of_the_librarys_own_texts(name: str, text: str) -> None:
-    found = chunked(name, blobs(text))
-    if found.status["fell_back"].to_list() == [None]:
-        slices = [
-            text.encode()[start:end].decode() for start, end in found.frame.select("byte_start", "byte_end").rows()
-        ]
+    cut = chunked(name, blobs(text))
+    if cut.status["fell_back"].to_list() == [None]:
+        slices = [text.encode()[start:end].decode() for start, end in cut.frame.select("byte_start", "byte_end").rows()]
         assert slices == [chunk for chunk in library_texts(name, text) if chunk]
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_file_of_every_kind_of_end_and_character_is_cut_into_small_chunks(name: str) -> None:
-    found = chunked(name, blobs(NON_ASCII))
-    assert found.status["fell_back"].to_list() == [None]
-    assert found.frame.height >= 5
+    cut = chunked(name, blobs(NON_ASCII))
+    assert cut.status["fell_back"].to_list() == [None]
+    assert cut.frame.height >= 5
 
 
 def test_what_lies_in_no_chunk_is_counted() -> None:
@@ -130,7 +128,7 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
 def test_a_library_that_is_not_installed_is_one_error_with_the_command(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    def found(name: str) -> str:
+    def version_of(name: str) -> str:
         if name in missing:
             raise PackageNotFoundError(name)
         return "1"
@@ -141,7 +139,7 @@ def test_a_library_that_is_not_installed_is_one_error_with_the_command(
 
     forget()
     request.addfinalizer(forget)
-    monkeypatch.setattr(chunkers_by_name, "version", found)
+    monkeypatch.setattr(chunkers_by_name, "version", version_of)
     missing = {"tqdm"}
     assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
     missing = {"astchunk", "chonkie"}
@@ -172,7 +170,7 @@ def test_every_file_of_the_real_repositories_is_cut(shared: Path) -> None:
         files = [archive.read(name) for name in names]
     frame = blobs(*(decode(data)[0] for data in files))
     assert frame.height > 60
-    for one in resolve_chunkers(["libraries"]):
-        found = chunk_blobs(one, frame)
-        assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0), one.name
-        assert found.status.select(pl.col("n_covered").sum() / pl.col("n_nws").sum()).item() > 0.9999
+    for chunker in resolve_chunkers(["libraries"]):
+        cut = chunk_blobs(chunker, frame)
+        assert cut.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0), chunker.name
+        assert cut.status.select(pl.col("n_covered").sum() / pl.col("n_nws").sum()).item() > 0.9999

@@ -20,8 +20,8 @@ PARTITIONS = ["fixed-nws-5", "fixed-nws-40", "syntax-1", "syntax-5", "syntax-40"
 
 
 def ranges(name: str, text: str, language: str = "python") -> list[LineRange]:
-    (found,) = resolve_chunkers([name])
-    return found.declaration.chunk(Document(text, language), **found.parameters).ranges
+    (chunker,) = resolve_chunkers([name])
+    return chunker.declaration.chunk(Document(text, language), **chunker.parameters).ranges
 
 
 def texts(name: str, text: str, language: str = "python") -> list[str]:
@@ -128,14 +128,14 @@ def test_it_cuts_as_the_chunker_that_it_is_called_after() -> None:
     assert in_context.declaration.title == f"{plain.declaration.title}, in context"
 
 
-def asked(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]:
+def ingested(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]:
     lake = Lake(tmp_path / "lake")
     command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, *arguments).done()
     return lake, ("--lake", lake.root)
 
 
 def test_its_lines_are_what_is_scored(tmp_path: Path) -> None:
-    lake, where = asked(tmp_path, "--chunkers", "fixed-nws-60,fixed-nws-60~context")
+    lake, where = ingested(tmp_path, "--chunkers", "fixed-nws-60,fixed-nws-60~context")
     command("evaluate", "--systems", "*+bm25-okapi,*+oracle", *where).done()
     chunks = lake.read("chunks")
     of = [chunks.filter(chunker=name).drop("chunker", "text") for name in ("fixed-nws-60", "fixed-nws-60~context")]
@@ -177,7 +177,7 @@ for line in sys.stdin:
 def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
     script = tmp_path / "chunk.py"
     script.write_text(PROGRAM)
-    lake, where = asked(tmp_path, "--chunker", f"mine={sys.executable} {script}")
+    lake, where = ingested(tmp_path, "--chunker", f"mine={sys.executable} {script}")
     out = tmp_path / "texts.parquet"
     command("evaluate", "texts", "mine+recorded", "-o", out, *where).done()
     files = lake.read("files", benchmark="repoeval").join(lake.read("blobs").select("sha256", "text"), on="sha256")
@@ -185,6 +185,6 @@ def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
         (path, text.splitlines(keepends=True)[0]) for path, text in files.select("path", "text").iter_rows() if text
     ]
     wanted = {f"In {path} of {{folder}}: {line}".removesuffix("\n") for path, line in firsts if line.strip()}
-    said = {text for text in pl.read_parquet(out)["text"] if text.startswith("In ")}
-    assert len(said) > 3
-    assert said <= wanted
+    texts = {text for text in pl.read_parquet(out)["text"] if text.startswith("In ")}
+    assert len(texts) > 3
+    assert texts <= wanted

@@ -40,9 +40,9 @@ def answering(chunk: Callable[[Document], object]) -> Resolved[Chunker]:
 
 def refusal(chunk: Callable[[Document], object]) -> str:
     """Why the last of two files failed, which costs the other nothing where that was cut."""
-    found = chunk_blobs(answering(chunk), blobs("a\n", "b\nc\n"))
-    assert found.status["n_chunks"].to_list()[1] == 0
-    return str(found.status["failed"][1])
+    cut = chunk_blobs(answering(chunk), blobs("a\n", "b\nc\n"))
+    assert cut.status["n_chunks"].to_list()[1] == 0
+    return str(cut.status["failed"][1])
 
 
 def test_four_chunkers_run_when_none_are_asked_for() -> None:
@@ -50,8 +50,8 @@ def test_four_chunkers_run_when_none_are_asked_for() -> None:
 
 
 def test_an_alias_is_the_chunker_it_stands_for_and_a_name_counts_once() -> None:
-    asked = ["code-chunk-ast", "fixed-nws-1500", "code-chunk-fixed", "syntax-1500", "fixed-nws-1500"]
-    assert [found.name for found in resolve_chunkers(asked)] == ["syntax-1500", "fixed-nws-1500"]
+    names = ["code-chunk-ast", "fixed-nws-1500", "code-chunk-fixed", "syntax-1500", "fixed-nws-1500"]
+    assert [chunker.name for chunker in resolve_chunkers(names)] == ["syntax-1500", "fixed-nws-1500"]
 
 
 @pytest.mark.parametrize(
@@ -102,40 +102,40 @@ def test_a_new_chunker_is_one_file(folder: Path) -> None:
 )
 def test_a_file_of_chunkers_that_is_broken_or_declares_none_is_named(folder: Path, text: str, why: str) -> None:
     (folder / "halves.py").write_text(text)
-    said = command("ingest", "--lake", folder / "lake")
-    assert (said.code, said.err.startswith(f"ingest: {why.format(f'{folder.name}/halves.py')}")) == (2, True), said.err
-    assert "bug in Goldspan" not in said.err
+    run = command("ingest", "--lake", folder / "lake")
+    assert (run.code, run.err.startswith(f"ingest: {why.format(f'{folder.name}/halves.py')}")) == (2, True), run.err
+    assert "bug in Goldspan" not in run.err
 
 
 def test_a_chunker_whose_file_is_deleted_is_said_once_to_be_gone(folder: Path) -> None:
     (folder / "halves.py").write_text(HALVES)
     lake, source = folder / "lake", build(folder / "source")
-    asked = ("ingest", "repoeval", "--source", source, "--lake", lake, "--chunkers")
-    command(*asked, "halves,whole-file").done()
+    options = ("ingest", "repoeval", "--source", source, "--lake", lake, "--chunkers")
+    command(*options, "halves,whole-file").done()
     command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi").done()
     (folder / "halves.py").unlink()
     forget()
     put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     gone = "halves is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs"
-    assert command(*asked, "whole-file").err.count(gone) == 1
-    said = command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi")
-    assert (said.code, "halves" in said.err + said.out) == (0, False)
+    assert command(*options, "whole-file").err.count(gone) == 1
+    run = command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi")
+    assert (run.code, "halves" in run.err + run.out) == (0, False)
     assert not any("halves" in system for system in Lake(lake).read("runs")["system"])
-    assert "halves" not in command(*asked, "whole-file").err
+    assert "halves" not in command(*options, "whole-file").err
 
 
 def test_chunks_are_rows_of_the_lake() -> None:
-    found = chunked("fixed-nws-2", blobs("é\r\n\U0001f600\n", "", " \n\t", "ab\ncd"))
-    table("chunks").schema.validate(found.frame)
+    cut = chunked("fixed-nws-2", blobs("é\r\n\U0001f600\n", "", " \n\t", "ab\ncd"))
+    table("chunks").schema.validate(cut.frame)
     by = {sha256_of(text.encode()): text for text in ("é\r\n\U0001f600\n", " \n\t", "ab\ncd")}
-    assert [(by[row.pop("sha256")], *row.values()) for row in found.frame.to_dicts()] == [
+    assert [(by[row.pop("sha256")], *row.values()) for row in cut.frame.to_dicts()] == [
         ("é\r\n\U0001f600\n", "fixed-nws-2", 0, 0, 1, 0, 4, 1, None),
         ("é\r\n\U0001f600\n", "fixed-nws-2", 1, 1, 2, 4, 9, 2, None),
         (" \n\t", "fixed-nws-2", 0, 0, 2, 0, 3, 0, None),
         ("ab\ncd", "fixed-nws-2", 0, 0, 1, 0, 3, 2, None),
         ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2, None),
     ]
-    assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0)
+    assert cut.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0)
 
 
 TEXTS = st.lists(st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40), max_size=6)

@@ -47,10 +47,10 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
 def cut(
     lake: Lake, n_processes: int = 1, chunkers: Sequence[Resolved[Chunker]] = (), *, has_symbols: bool = True
 ) -> tuple[Outcome, list[str]]:
-    result, said = Outcome(), list[str]()
+    result, messages = Outcome(), list[str]()
     with Workers(Engine(n_processes)) as workers:
-        cut_contents(lake, BENCHMARK.name, chunkers, said.append, result, workers if has_symbols else None)
-    return result, said
+        cut_contents(lake, BENCHMARK.name, chunkers, messages.append, result, workers if has_symbols else None)
+    return result, messages
 
 
 @pytest.fixture
@@ -62,13 +62,13 @@ def lake(tmp_path: Path) -> Lake:
 
 @pytest.mark.slow
 def test_each_content_has_its_definitions_once_under_each_set_of_rules(lake: Lake) -> None:
-    result, said = cut(lake)
+    result, messages = cut(lake)
     names = [
         lake.read("symbols", rules=rules).select("name", "qualified_name").sort("name").rows()
         for rules in ("docs", "official")
     ]
     assert names == [[("A", "A"), ("b", "A.b"), ("f", "f")], [("A", None), ("b", None)]]
-    assert said[0] == "symbols: parsing 4 files"
+    assert messages[0] == "symbols: parsing 4 files"
     assert result.warnings == ["symbols: 1 file could not be parsed (reasons: table rejects)"]
     assert lake.read("rejects")["reason"].to_list() == [".ts could not be parsed: parsing takes too many steps"]
 
@@ -79,8 +79,8 @@ def test_only_new_contents_are_parsed(lake: Lake) -> None:
     before = stored(lake.root)
     put(lake, "pets.two", FILES | {"d.go": "package d\nfunc (s *S) d() {}\n"})
     put(lake, "rest", {"rest.py": "def rest(): pass\n"})
-    _, said = cut(lake)
-    assert said[0] == "symbols: parsing 1 file"
+    _, messages = cut(lake)
+    assert messages[0] == "symbols: parsing 1 file"
     after = stored(lake.root)
     assert not {path for path in before if after[path] != before[path]}
     assert "S.d" in lake.read("symbols", rules="docs")["qualified_name"].to_list()
@@ -128,8 +128,8 @@ class Counting:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    parsed, found = list[str](), syntax_trees._parser
-    monkeypatch.setattr(syntax_trees, "_parser", lambda name: (one := found(name)) and Counting(one, parsed, name))
+    parsed, get = list[str](), syntax_trees._parser
+    monkeypatch.setattr(syntax_trees, "_parser", lambda name: (parser := get(name)) and Counting(parser, parsed, name))
     syntax_trees.syntax_tree.cache_clear()
     yield parsed
     syntax_trees.syntax_tree.cache_clear()

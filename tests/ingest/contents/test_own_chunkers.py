@@ -35,9 +35,9 @@ def first_line(document):
 
 
 def cut_of(chunks: object) -> Cut:
-    said = json.dumps({"chunks": chunks})
+    answer = json.dumps({"chunks": chunks})
     program = (
-        f"import json, sys; print(json.dumps(dict(json.loads({said!r}), id=json.loads(sys.stdin.readline())['id'])))"
+        f"import json, sys; print(json.dumps(dict(json.loads({answer!r}), id=json.loads(sys.stdin.readline())['id'])))"
     )
     (cut,) = cut_by_command(JsonCommand((sys.executable, "-c", program)), [Document(TEXT)], ["x"])
     return cut
@@ -73,20 +73,20 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     source, lake, script = build(tmp_path / "source"), Lake(tmp_path / "lake"), tmp_path / "my chunks.py"
     script.write_text(PROGRAM)
-    asked = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
+    options = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
     given = f"mine={sys.executable} 'my chunks.py'"
-    said = command(*asked, "--chunker", given)
-    said.ended(5, "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats")
+    run = command(*options, "--chunker", given)
+    run.ended(5, "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats")
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
     assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; standard error: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
     assert all(start == [0, 1] and end[0] == 1 for _, start, end in ranges.iter_rows())
     assert f"mine{' ' * 2}Given as" in command("ingest", "list", "chunkers", "--lake", lake.root).out
     # By its name alone where the lake is trusted, and current as long as its script is.
-    assert "mine: cutting" not in command(*asked, "--chunkers", "mine", "--trust-lake").err
+    assert "mine: cutting" not in command(*options, "--chunkers", "mine", "--trust-lake").err
     script.write_text(PROGRAM.replace("purr", "nobody"))
-    said = command(*asked, "--chunkers", "mine", "--trust-lake")
-    said.done(f"mine runs this command to chunk: {given.removeprefix('mine=')}")
+    run = command(*options, "--chunkers", "mine", "--trust-lake")
+    run.done(f"mine runs this command to chunk: {given.removeprefix('mine=')}")
     assert lake.read("rejects").filter(position="chunker mine").is_empty()
     command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").done()
     runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
@@ -101,12 +101,12 @@ def test_what_a_lake_of_somebody_else_names_is_shown_and_not_run(
     monkeypatch.syspath_prepend(tmp_path)
     trace, lake = tmp_path / "trace", Lake(tmp_path / "lake")
     (tmp_path / "of_somebody_else.py").write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n")
-    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, "--chunkers")
-    command(*asked, "whole-file").done()
+    options = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, "--chunkers")
+    command(*options, "whole-file").done()
     what = what.format(trace)
     row = lake.read("chunkers").with_columns(name=pl.lit("mine"), command=pl.lit(what))
     lake.write("chunkers", row, part="mine", fingerprint="of somebody else")
-    command(*asked, "mine").ended(2, f"for example: mine={what}", "--trust-lake")
+    command(*options, "mine").ended(2, f"for example: mine={what}", "--trust-lake")
     assert not trace.exists()
 
 
@@ -114,19 +114,19 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "given_function.py").write_text(FUNCTION)
     lake = Lake(tmp_path / "lake")
-    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
-    command(*asked, "--chunker", "first=given_function:first_line").done()
+    options = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
+    command(*options, "--chunker", "first=given_function:first_line").done()
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
     assert (
         "two --chunker options use one name"
-        in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+        in command(*options, *("--chunker", "first=given_function:first_line") * 2).err
     )
     # What has not cut a file yet is to be given again, as its name alone would be refused.
     put(tmp_path / "source/repositories/function_level/zoo_animals/new.py", b"new = 1\n")
-    command(*asked, "--chunkers", "whole-file").done()
-    said = command("evaluate", "--lake", lake.root, "--systems", "whole-file+bm25-okapi")
-    assert "-m ingest repoeval --chunker first=given_function:first_line" in said.err
+    command(*options, "--chunkers", "whole-file").done()
+    run = command("evaluate", "--lake", lake.root, "--systems", "whole-file+bm25-okapi")
+    assert "-m ingest repoeval --chunker first=given_function:first_line" in run.err
 
 
 @pytest.mark.slow
@@ -137,14 +137,14 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "failing_function.py").write_text("def cut(document):\n    return [(0, 1 // 0)]\n")
     lake = Lake(tmp_path / "lake")
-    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
-    said = command(*asked, "--chunker", "bad=failing_function:cut")
+    options = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
+    run = command(*options, "--chunker", "bad=failing_function:cut")
     why = "failing_function.py:2: ZeroDivisionError: integer division or modulo by zero"
-    assert said.code == 5
-    assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", said.err)
-    command(*asked, "--chunkers", "whole-file").done()
-    said = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
-    said.done("skipped bad: it has no chunks for these files")
+    assert run.code == 5
+    assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", run.err)
+    command(*options, "--chunkers", "whole-file").done()
+    run = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
+    run.done("skipped bad: it has no chunks for these files")
 
 
 @pytest.mark.parametrize(
@@ -196,9 +196,9 @@ def test_every_request_has_its_answer_in_whatever_order_they_come(program: str) 
 @pytest.mark.parametrize("reads_all", [False, True])
 def test_what_it_fails_on_costs_no_other_its_answer(harm: str, why: str, reads_all: bool) -> None:
     program = READ + ("requests = list(requests)\n" if reads_all else "") + FAILS.replace("HARM", harm)
-    found = answers(program)
-    assert found[3].startswith(why)
-    assert found[:3] + found[4:] == [f"é{number}é{number}" for number in (0, 1, 2, 4, 5, 6)]
+    got = answers(program)
+    assert got[3].startswith(why)
+    assert got[:3] + got[4:] == [f"é{number}é{number}" for number in (0, 1, 2, 4, 5, 6)]
 
 
 def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
@@ -206,9 +206,9 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     hangs = (
         f"import subprocess; child = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(child.pid))"
     )
-    found = answers(READ + FAILS.replace("HARM", f"{hangs}; time.sleep(60)"), seconds=2)
-    assert found[3] == "no answer within 2 seconds"
-    assert found[4:] == ["é4é4", "é5é5", "é6é6"]
+    got = answers(READ + FAILS.replace("HARM", f"{hangs}; time.sleep(60)"), seconds=2)
+    assert got[3] == "no answer within 2 seconds"
+    assert got[4:] == ["é4é4", "é5é5", "é6é6"]
     for _ in range(100):
         if not is_running(int(note.read_text())):
             return
@@ -218,9 +218,9 @@ def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
 
 def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_command, "MAX_VAIN", 2)
-    found = answers("import sys; sys.exit('SyntaxError: bad')")
+    got = answers("import sys; sys.exit('SyntaxError: bad')")
     why = "it ended with status 1 and no answer; standard error: SyntaxError: bad"
-    assert found == [why] * 2 + [f"not tried: the 2 before it failed, the last one: {why}"] * 5
+    assert got == [why] * 2 + [f"not tried: the 2 before it failed, the last one: {why}"] * 5
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,15 +193,15 @@ def told(patch: str) -> tuple[list[int], str]:
 
 
 def test_a_patch_that_is_cut_off_keeps_what_it_has() -> None:
-    lines, said = told(CHANGE[: CHANGE.index(" seven")])
+    lines, notes = told(CHANGE[: CHANGE.index(" seven")])
     assert lines == [3, 4, 5]
-    assert said == ("line 5 of the patch: hunk is cut off, or its header gives another number of lines (src/cart.py)")
+    assert notes == ("line 5 of the patch: hunk is cut off, or its header gives another number of lines (src/cart.py)")
 
 
 def test_lines_beyond_what_the_head_counts_are_left_out() -> None:
-    lines, said = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
+    lines, notes = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
     assert lines == [0]
-    assert "more lines than its header says" in said
+    assert "more lines than its header says" in notes
 
 
 def test_a_hunk_of_no_file_is_told() -> None:

@@ -6,24 +6,24 @@ from lake.text import LANGUAGES
 
 
 def docs(text: str, ending: str) -> list[str | None]:
-    return [one.qualified_name for one in definitions_of(text, ending)["docs"].definitions]
+    return [row.qualified_name for row in definitions_of(text, ending)["docs"].definitions]
 
 
 def official(text: str, ending: str) -> list[tuple[str, str | None]]:
-    found = definitions_of(text, ending)["official"].definitions
-    assert {one.qualified_name for one in found} <= {None}
-    return [(one.kind, one.name) for one in found]
+    definitions = definitions_of(text, ending)["official"].definitions
+    assert {row.qualified_name for row in definitions} <= {None}
+    return [(row.kind, row.name) for row in definitions]
 
 
 def test_a_definition_has_its_place_and_names() -> None:
     text = "# é\n@d\nclass A:\n    def b(self):\n        pass\n\n\nx = 1\n"
-    found = definitions_of(text, "py")
-    assert found["docs"].definitions == [
+    by_rules = definitions_of(text, "py")
+    assert by_rules["docs"].definitions == [
         Definition(8, 46, "class_definition", "A", "A", 2, 5),
         Definition(21, 46, "function_definition", "b", "A.b", 3, 5),
     ]
     assert text.encode()[21:46] == b"def b(self):\n        pass"
-    assert [(one.byte_start, one.byte_end, one.name) for one in found["official"].definitions] == [
+    assert [(row.byte_start, row.byte_end, row.name) for row in by_rules["official"].definitions] == [
         (8, 46, "A"),
         (21, 46, "b"),
     ]
@@ -245,8 +245,8 @@ def test_scala() -> None:
 
 def test_every_ending_has_rules_and_a_grammar() -> None:
     for ending in LANGUAGES:
-        found = definitions_of("", ending)
-        assert {name: one.why_not for name, one in found.items()} == dict.fromkeys(
+        by_rules = definitions_of("", ending)
+        assert {name: symbols.why_not for name, symbols in by_rules.items()} == dict.fromkeys(
             RULES if ending in ENDINGS else ["docs"], ""
         )
     assert sorted(set(LANGUAGES) - ENDINGS) == ["cjs", "cxx", "hh", "mjs", "pyi"]

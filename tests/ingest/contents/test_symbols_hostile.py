@@ -21,17 +21,17 @@ _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join), st.lists(_PIECES, 
 def test_any_text_has_sorted_rows_within_it_each_once(text: str, ending: str) -> None:
     data = text.encode()
     starts = Offsets.between_lines(text).byte[:-1].tolist()
-    found = definitions_of(text, ending)
-    assert found == definitions_of(data, ending)
-    for one in found.values():
-        places = [(row.byte_start, -row.byte_end, row.kind) for row in one.definitions]
+    by_rules = definitions_of(text, ending)
+    assert by_rules == definitions_of(data, ending)
+    for symbols in by_rules.values():
+        places = [(row.byte_start, -row.byte_end, row.kind) for row in symbols.definitions]
         assert places == sorted(set(places))
-        for row in one.definitions:
+        for row in symbols.definitions:
             assert 0 <= row.byte_start <= row.byte_end <= len(data)
             assert 0 <= row.line_start <= row.line_end <= len(starts)
             assert row.byte_start >= starts[row.line_start] if row.line_start < len(starts) else row.line_start == 0
             assert row.byte_end <= (starts[row.line_end] if row.line_end < len(starts) else len(data))
-    assert all(row.name and row.qualified_name for row in found["docs"].definitions)
+    assert all(row.name and row.qualified_name for row in by_rules["docs"].definitions)
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_any_text_has_sorted_rows_within_it_each_once(text: str, ending: str) ->
 )
 def test_deep_nesting_is_looked_through(ending: str, opening: str, closing: str) -> None:
     depth = 10_000
-    found = definitions_of(opening * depth + closing * depth, ending)["docs"]
-    assert len(found.definitions) == (0 if opening == "(" else depth) or found.why_not
-    assert max((len((row.qualified_name or "").split(".")) for row in found.definitions), default=0) <= (
+    symbols = definitions_of(opening * depth + closing * depth, ending)["docs"]
+    assert len(symbols.definitions) == (0 if opening == "(" else depth) or symbols.why_not
+    assert max((len((row.qualified_name or "").split(".")) for row in symbols.definitions), default=0) <= (
         MAX_ENCLOSING + 1
     )
 
 
 def test_an_endless_name_is_cut() -> None:
-    for found in definitions_of(f"def {'x' * 100_000}(): pass\n", "py").values():
-        assert [row.name for row in found.definitions] == ["x" * MAX_NAME]
+    for symbols in definitions_of(f"def {'x' * 100_000}(): pass\n", "py").values():
+        assert [row.name for row in symbols.definitions] == ["x" * MAX_NAME]
 
 
 def test_syntax_errors_cost_only_what_they_spoil() -> None:
@@ -66,5 +66,5 @@ def test_syntax_errors_cost_only_what_they_spoil() -> None:
 
 def test_a_language_without_a_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LANGUAGES, "py", "parseltongue")
-    found = definitions_of("def f(): pass\n", "py")
-    assert found == dict.fromkeys(["official", "docs"], Found(why_not="no grammar for 'parseltongue'"))
+    by_rules = definitions_of("def f(): pass\n", "py")
+    assert by_rules == dict.fromkeys(["official", "docs"], Found(why_not="no grammar for 'parseltongue'"))

@@ -21,13 +21,13 @@ def places_of(before: Places) -> Places:
     files = SourceFiles(contents, Counter())
     functions = list(mine_functions(before.repository, files))
     usages = list(usages_by_name(before.repository, files))
-    asked = {
+    questions_of = {
         "cff": [question for usage in usages for question in usage.questions()],
         "cfr": [Question.of(usage, row, gold) for usage in usages for row, gold in _later(usage)],
     }
     next_lines = {
-        setting: [it for level in ("easy", "hard") for it in _chosen(one for one in all_ if one.usage.level == level)]
-        for setting, all_ in asked.items()
+        setting: [it for level in ("easy", "hard") for it in _chosen(task for task in of if task.usage.level == level)]
+        for setting, of in questions_of.items()
     }
     texts = {path: "".join(lines_of(data) or []).encode() for path, data in contents.items()}
     used = {question.usage.path: question.usage for questions in next_lines.values() for question in questions}

@@ -177,10 +177,10 @@ def _mine(lake: Path, *arguments: object) -> Said:
 def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepository, tmp_path: Path) -> None:
     for name in ("one", "two"):
         copy = shutil.copytree(made.folder, tmp_path / name / "rockets")
-        said = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4).done()
+        run = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4).done()
         n_commits = made.git("rev-list", "--count", "main")
-        assert "rockets-issue: 4 issue tasks (1 to 5 lines " in said.err
-        assert f" of {n_commits} commits; left out: merge: 1, first commit: 1" in said.err
+        assert "rockets-issue: 4 issue tasks (1 to 5 lines " in run.err
+        assert f" of {n_commits} commits; left out: merge: 1, first commit: 1" in run.err
     assert stored(tmp_path / "lake-one") == stored(tmp_path / "lake-two")
     lake = Lake(tmp_path / "lake-one")
     rows = lake.read("benchmarks").sort("name").select("name", "like", "label", "revision").rows()
@@ -211,7 +211,7 @@ def test_what_cannot_be_mined_is_said(
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    _mine(tmp_path / "lake", *(one.format(made=made.folder) for one in arguments)).ended(code, words)
+    _mine(tmp_path / "lake", *(argument.format(made=made.folder) for argument in arguments)).ended(code, words)
 
 
 def test_a_kind_of_task_without_any_is_no_benchmark(made: MadeRepository, tmp_path: Path) -> None:
@@ -243,9 +243,9 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
 def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) -> None:
     lake = ("--lake", tmp_path / "lake")
     _mine(tmp_path / "lake", made.folder, "--tasks", "completion,issue").done()
-    said = command("evaluate", *lake).done()
-    assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in said.out
-    assert "rockets-completion (mined): line_f1@8000" in said.out
+    run = command("evaluate", *lake).done()
+    assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in run.out
+    assert "rockets-completion (mined): line_f1@8000" in run.out
     slices = Lake(tmp_path / "lake").read("aggregates", benchmark="rockets-issue")
     assert {NAMES_FILE, NAMES_NEITHER} <= set(slices.filter(slice="source")["slice_value"])
     command("report", "--site", tmp_path / "site", *lake).done()
@@ -263,5 +263,5 @@ def test_a_repository_of_another_owner_is_read(made: MadeRepository, tmp_path: P
 
 def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_path: Path) -> None:
     made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
-    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
-    said.done("first commit: 1", "the clone is shallow, so older commits are missing: git fetch --unshallow")
+    run = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
+    run.done("first commit: 1", "the clone is shallow, so older commits are missing: git fetch --unshallow")

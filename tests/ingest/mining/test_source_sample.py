@@ -126,17 +126,17 @@ def test_each_repository_of_contextbench_is_there_at_its_commits_and_no_other() 
 
 
 def test_the_sample_is_ingested_whole(sample_contextbench: Path) -> None:
-    said = (sample_contextbench / "said").read_text(encoding="utf-8")
-    assert "30 of 30 items ready" in said
-    assert "labelled sample" in said
+    printed = (sample_contextbench / "said").read_text(encoding="utf-8")
+    assert "30 of 30 items ready" in printed
+    assert "labelled sample" in printed
 
 
 @pytest.mark.parametrize(("pin", "repo"), [(it.pin, it.repository) for it in read_places() if it.pin])
 def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(pin: str, repo: str) -> None:
-    found = importlib.metadata.distribution(pin.partition("==")[0])
+    package = importlib.metadata.distribution(pin.partition("==")[0])
     assert pin in (ROOT / "requirements.txt").read_text().splitlines()
-    assert "none-any" in (found.read_text("WHEEL") or "")
-    urls = [*(found.metadata.get_all("Project-URL") or []), *(found.metadata.get_all("Home-page") or [])]
+    assert "none-any" in (package.read_text("WHEEL") or "")
+    urls = [*(package.metadata.get_all("Project-URL") or []), *(package.metadata.get_all("Home-page") or [])]
     assert any(f"github.com/{repo}" in str(url) for url in urls)
 
 

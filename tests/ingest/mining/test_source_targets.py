@@ -64,11 +64,11 @@ def joined():
 
 
 def test_targets_are_the_bodies_of_functions_behind_their_docstrings() -> None:
-    found = {task.identity[3]: task.answer for task in functions(SOURCE)}
-    assert list(found) == ["Box.documented#1", "Box.bare#1", "outer#1"]
-    assert found["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
-    assert found["outer#1"].startswith("    def inner():\n")
-    assert found["outer#1"].endswith("    return inner\n")
+    answers = {task.identity[3]: task.answer for task in functions(SOURCE)}
+    assert list(answers) == ["Box.documented#1", "Box.bare#1", "outer#1"]
+    assert answers["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
+    assert answers["outer#1"].startswith("    def inner():\n")
+    assert answers["outer#1"].endswith("    return inner\n")
     assert [task.name for task in functions(SOURCE)] == ["documented", "bare", "outer"]
 
 
@@ -96,9 +96,9 @@ BODY = "a();\nb();\nc();\n"
     ],
 )
 def test_functions_are_found_in_every_language(path: str, text: str, identities: list[str]) -> None:
-    found = functions(text, path)
-    assert [task.identity[3] for task in found] == identities
-    assert all(task.answer.count("\n") == 3 for task in found)
+    tasks = functions(text, path)
+    assert [task.identity[3] for task in tasks] == identities
+    assert all(task.answer.count("\n") == 3 for task in tasks)
 
 
 def test_what_is_no_completion_is_counted_by_rule() -> None:
@@ -160,7 +160,7 @@ def usages(**files: str) -> dict[str, FileUsage]:
     return {usage.path: usage for usage in usages_by_name("owner/any", SourceFiles(contents, Counter()))}
 
 
-def asked(usage: FileUsage) -> list[tuple[str, str]]:
+def golds_and_lines(usage: FileUsage) -> list[tuple[str, str]]:
     """The gold's first line and the line that asks for it."""
     return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions()]
 
@@ -173,7 +173,7 @@ def javascript(imports: str, calls: str = CALLS, **more: str) -> FileUsage | Non
 def test_the_line_that_first_uses_another_files_definition_asks_for_it() -> None:
     usage = javascript("import { alpha, beta, gamma, delta, epsilon } from './library.js';")
     assert usage is not None
-    assert asked(usage) == [(f"export function {name}(x) {{", f"run({name}(1));") for name in NAMES]
+    assert golds_and_lines(usage) == [(f"export function {name}(x) {{", f"run({name}(1));") for name in NAMES]
     row = next(iter(usage.questions())).as_row()
     assert row["import_statement"] == "import { alpha, beta, gamma, delta, epsilon } from './library.js';"
     assert row["code"] == FILLER
@@ -204,7 +204,7 @@ def test_a_name_that_is_bound_to_something_else_too_is_no_gold() -> None:
     bound = "for (const alpha of many) {\n  go(alpha);\n}\n"
     usage = javascript("import * as all from './library.js';", CALLS + bound)
     assert usage is not None
-    assert [line for _, line in asked(usage)] == [f"run({name}(1));" for name in NAMES if name != "alpha"]
+    assert [line for _, line in golds_and_lines(usage)] == [f"run({name}(1));" for name in NAMES if name != "alpha"]
 
 
 def test_a_line_that_uses_or_names_two_candidates_asks_for_neither() -> None:
@@ -213,16 +213,16 @@ def test_a_line_that_uses_or_names_two_candidates_asks_for_neither() -> None:
     )
     usage = javascript("import * as all from './library.js';", calls)
     assert usage is not None
-    assert [line for _, line in asked(usage)] == ["run(alpha(1));", "run(epsilon(1));"]
+    assert [line for _, line in golds_and_lines(usage)] == ["run(alpha(1));", "run(epsilon(1));"]
 
 
 def test_only_a_first_use_behind_three_lines_of_code_asks() -> None:
     usage = javascript("import * as all from './library.js';", CALLS + CALLS.replace("run", "again"))
     assert usage is not None
-    assert [line for _, line in asked(usage)] == CALLS.splitlines()
+    assert [line for _, line in golds_and_lines(usage)] == CALLS.splitlines()
     early = javascript("import * as all from './library.js';\nrun(alpha(1));")
     assert early is not None
-    assert [line for _, line in asked(early)] == CALLS.splitlines()[1:]
+    assert [line for _, line in golds_and_lines(early)] == CALLS.splitlines()[1:]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_only_a_first_use_behind_three_lines_of_code_asks() -> None:
     ],
 )
 def test_a_file_sees_its_folder_where_the_language_needs_no_import(ending: str, library: str, use: str) -> None:
-    one = {
+    definition = {
         "go": "func {}(x int) int {{\n\treturn x\n}}\n",
         "java": "class {} {{ }}\n",
         "rb": "def {}(x)\n  x\nend\n",
@@ -243,9 +243,9 @@ def test_a_file_sees_its_folder_where_the_language_needs_no_import(ending: str, 
     }[ending]
     call = "        run(new {}());\n" if ending == "java" else "  run({}(1))\n"
     filler = FILLER if ending == "java" else FILLER.replace(";", "")
-    definitions = {f"a__l{n}_DOT_{ending}": library.format(one.format(name)) for n, name in enumerate(NAMES)}
+    definitions = {f"a__l{n}_DOT_{ending}": library.format(definition.format(name)) for n, name in enumerate(NAMES)}
     text = use.format(filler, "".join(call.format(name) for name in NAMES))
-    found = usages(**definitions, **{f"a__use_DOT_{ending}": text})
-    assert [line.strip() for _, line in asked(found[f"a/use.{ending}"])] == [
+    by_path = usages(**definitions, **{f"a__use_DOT_{ending}": text})
+    assert [line.strip() for _, line in golds_and_lines(by_path[f"a/use.{ending}"])] == [
         call.format(name).strip() for name in NAMES
     ]

@@ -59,8 +59,8 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
         for item in ITEMS
     ]  # fmt: skip
     write(lake, "items", rows, part="full", benchmark="contextbench")
-    asked = ((item, "problem-statement", item) for item in ITEMS)
-    queries = SubsetRows.of([], asked, [], ()).named("contextbench").queries
+    texts = ((item, "problem-statement", item) for item in ITEMS)
+    queries = SubsetRows.of([], texts, [], ()).named("contextbench").queries
     lake.write("queries", queries, part="full", fingerprint="1", benchmark="contextbench", query="problem-statement")
     for kind, rest in (("searched", False), ("rest", True)):
         pools = {pool: files for pool, files in FILES.items() if pool.endswith("#rest") == rest}
@@ -119,8 +119,8 @@ refused = partial(imports.refused, name="given.jsonl", benchmark="contextbench",
 
 
 def hits(lake: Lake, *columns: str, part: str = "step", item: str = ROCKETS) -> list[tuple[object, ...]]:
-    found = lake.read("hits").filter(pl.col("item_id") == item, pl.col("part") == part).sort("step", "rank")
-    return found.select(columns or ("path_given", "line_start", "line_end")).rows()
+    rows = lake.read("hits").filter(pl.col("item_id") == item, pl.col("part") == part).sort("step", "rank")
+    return rows.select(columns or ("path_given", "line_start", "line_end")).rows()
 
 
 def of_item(lake: Lake, *columns: str, item: str = ROCKETS) -> tuple[object, ...]:

@@ -73,11 +73,11 @@ def refused(lake: Lake, given: bytes | Path, *, name: str = "given.txt", **setti
 
 
 def hits(lake: Lake, *columns: str, item: str = FIRST) -> list[tuple[object, ...]]:
-    found = lake.read("hits").filter(pl.col("item_id") == item).sort("rank")
-    return found.select(columns or ("path", "line_start", "line_end")).rows()
+    rows = lake.read("hits").filter(pl.col("item_id") == item).sort("rank")
+    return rows.select(columns or ("path", "line_start", "line_end")).rows()
 
 
-def one(document: str, item: str = FIRST) -> bytes:
+def hit(document: str, item: str = FIRST) -> bytes:
     return trec([(item, document, 1, 0.5)])
 
 

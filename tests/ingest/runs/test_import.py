@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from tests.ingest.runs.imports import FIRST, LAST, hits, imported, one, trec, tsv
+from tests.ingest.runs.imports import FIRST, LAST, hit, hits, imported, trec, tsv
 from tests.tiny import CATS, REPOSITORIES, build, ingested
 
 
@@ -51,11 +51,11 @@ def test_where_trec_ranks_say_nothing_lists_are_ordered_as_trec_eval_orders_them
     result = imported(lake, trec([*rows, (LAST, "dogs.py", rank, 1)]))
     assert result.notes == ["all ranks of a list are equal, so lists are ordered by score, as in trec_eval"]
     assert result.counts["n_renumbered"] == 0
-    found = lake.read("hits").filter(item_id=FIRST).sort("rank").select("path", "line_start")
+    rows_of_first = lake.read("hits").filter(item_id=FIRST).sort("rank").select("path", "line_start")
     ordered = sorted(scores, key=lambda name: (float(np.float32(scores[name])), name), reverse=True)
     assert ordered[1:4] == ["rockets/engine.py#L2", "rockets/engine.py#L10", "rockets/engine.py#L1"]
     lines = [int(name.partition("#L")[2] or 1) - 1 for name in ordered]
-    assert found.rows() == [(name.partition("#")[0], line) for name, line in zip(ordered, lines, strict=True)]
+    assert rows_of_first.rows() == [(name.partition("#")[0], line) for name, line in zip(ordered, lines, strict=True)]
 
 
 def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:
@@ -73,14 +73,14 @@ def test_ties_at_the_cut_offs_are_counted(lake: Lake) -> None:
     ],
 )  # fmt: skip
 def test_documents_become_half_open_lines_from_0(lake: Lake, document: str, lines: tuple[int, int]) -> None:
-    assert imported(lake, one(document)).counts["n_clamped"] == 0
+    assert imported(lake, hit(document)).counts["n_clamped"] == 0
     assert hits(lake, "path", "line_start", "line_end", "path_given") == [
         (document.partition("#")[0], *lines, document.partition("#")[0])
     ]
 
 
 def test_bytes_and_characters_are_those_of_the_lines(lake: Lake) -> None:
-    imported(lake, one("rockets/orbit.py#L4-L6"))
+    imported(lake, hit("rockets/orbit.py#L4-L6"))
     ((start, end),) = hits(lake, "byte_start", "byte_end")
     assert isinstance(start, int)
     assert isinstance(end, int)
@@ -103,7 +103,7 @@ def test_overlapping_documents_say_what_each_adds(lake: Lake) -> None:
 
 @pytest.mark.parametrize("document", ["rockets/orbit.py#L3-L13", "rockets/orbit.py#L13"])
 def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, document: str) -> None:
-    result = imported(lake, one(document))
+    result = imported(lake, hit(document))
     assert result.counts["n_clamped"] == 1
     assert hits(lake, "line_end") == [(12,)]
     assert "clamped: 1 range that ended one line past the end of the file" in result.outcome("x", "").warnings
@@ -128,7 +128,7 @@ def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_pat
         build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/cats.py": twice.encode()}),
     )
     lake = Lake(tmp_path / "lake")
-    result = imported(lake, one("cats.py::purr", LAST))
+    result = imported(lake, hit("cats.py::purr", LAST))
     assert hits(lake, item=LAST) == [("cats.py", 0, 2)]
     assert "ambiguous: 1 name that its file defines several times; the first is used" in result.sentences()
 
@@ -137,7 +137,7 @@ def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_pat
     "path", ["/testbed/rockets/orbit.py", "./rockets/orbit.py", "acme_rockets/rockets/orbit.py", "/rockets/orbit.py"]
 )
 def test_a_path_resolves_by_dropping_leading_folders(lake: Lake, path: str) -> None:
-    assert imported(lake, one(f"{path}#L2")).counts["n_unresolved"] == 0
+    assert imported(lake, hit(f"{path}#L2")).counts["n_unresolved"] == 0
     assert hits(lake, "path", "path_given", "line_start") == [("rockets/orbit.py", path, 1)]
 
 

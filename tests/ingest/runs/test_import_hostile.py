@@ -11,14 +11,14 @@ from ingest.sources import input_file
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
-from tests.ingest.runs.imports import FIRST, hits, imported, one, refused
+from tests.ingest.runs.imports import FIRST, hit, hits, imported, refused
 
 pytestmark = pytest.mark.slow
 
 NOISE = random.Random(7).randbytes(5000)
 
 
-GOOD = one("rockets/orbit.py")
+GOOD = hit("rockets/orbit.py")
 PACKED = "cannot be read to its end"
 JSON_FROM_HELL = (b'{"a":' * 100_000, b'{"a": {"d": 1' + b"0" * 5_000 + b"}}", b'{"a": ' + b"[" * 100_000)
 ENDLESS = (b"a Q0 b" + b" " * 1_000_000, b" " * 1_000_000, b'{"' + b"\\" * 1_000_000, b"a 1 " * 200_000)
@@ -30,9 +30,9 @@ FAULTS = [
     *((pack(GOOD * 50)[:-cut], "auto", PACKED) for pack in (gzip.compress, zstd) for cut in (1, 8, 20)),
     *((WRITERS["parquet"](ROWS)[:-cut], "auto", "Parquet") for cut in (4, 30, 200)),
     *((data, "auto", "") for data in ENDLESS), *((data, "json", "") for data in JSON_FROM_HELL),
-    (GOOD + one("caf\u00e9.py").decode().encode("latin-1"), "auto", "line 2 is not UTF-8: invalid continuation byte"),
+    (GOOD + hit("caf\u00e9.py").decode().encode("latin-1"), "auto", "line 2 is not UTF-8: invalid continuation byte"),
     (GOOD + b"\xe2\x98", "trec", "ends inside a character"),
-    (GOOD + one("a\0b.py"), "trec", "line 2 holds a NUL byte: this is no text file"),
+    (GOOD + hit("a\0b.py"), "trec", "line 2 holds a NUL byte: this is no text file"),
     (GOOD + f"{FIRST} Q0 rockets/orbit.py 1 0.5\n".encode(), "auto", "not six columns: 1 line"),
 ]  # fmt: skip
 
@@ -72,12 +72,12 @@ def test_what_has_no_end_is_refused_before_it_fills_the_memory(
     assert refused(lake, data, format=name).what == why
 
 
-@given(place=st.integers(4, 1_500), value=st.integers(0, 255), name=st.sampled_from(list(WRITERS)))
+@given(position=st.integers(4, 1_500), value=st.integers(0, 255), name=st.sampled_from(list(WRITERS)))
 def test_a_changed_byte_is_read_or_refused_and_never_a_fault_of_ours(
-    lake: Lake, place: int, value: int, name: str
+    lake: Lake, position: int, value: int, name: str
 ) -> None:
     data = bytearray(WRITERS[name](ROWS))
-    data[place % len(data)] = value
+    data[position % len(data)] = value
     with suppress(GoldspanError):
         imported(lake, bytes(data), write=False, format=name)
 
@@ -93,5 +93,5 @@ def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPa
     "path", ["/etc/passwd", "../../../etc/passwd", "C:\\x.py", "~/x", "日本語/ファイル.py", "x" * 5_000, "a/" * 3_000]
 )
 def test_a_path_from_outside_is_kept_as_text_and_never_opened(lake: Lake, path: str) -> None:
-    assert imported(lake, one(path)).counts["n_unresolved"] == 1
+    assert imported(lake, hit(path)).counts["n_unresolved"] == 1
     assert hits(lake, "path_given", "path") == [(path, None)]

@@ -10,7 +10,7 @@ from lake.store import Lake
 from lake.tables import table
 from tests.changed_code import changed
 from tests.frames import write
-from tests.ingest.runs.imports import FIRST, ITEMS, LAST, another, hits, imported, one, refused, trec
+from tests.ingest.runs.imports import FIRST, ITEMS, LAST, another, hit, hits, imported, refused, trec
 from tests.report.small_lake import ran, row
 from tests.tiny import TASKS, build, ingested, stored
 
@@ -44,7 +44,7 @@ def test_the_same_file_again_is_current_and_counts_alike(lake: Lake) -> None:
 
 
 def test_another_file_under_the_same_name_takes_the_place_of_the_first(lake: Lake) -> None:
-    first = imported(lake, one("rockets/orbit.py") + one("a.py", "other"), skip_unknown=True)
+    first = imported(lake, hit("rockets/orbit.py") + hit("a.py", "other"), skip_unknown=True)
     lake.write("aggregates", pl.DataFrame(schema=table("aggregates").columns), part="all", fingerprint="x",
                benchmark="repoeval", run_id=first.run_id)  # fmt: skip
     second = imported(lake, ALL)
@@ -96,7 +96,7 @@ def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) 
         result = imported(lake, rows, task="repoeval/own", asked_all=True)
         assert (result.n_items, result.counts["n_unresolved"]) == (2, 1)
         assert hits(lake, "path", item=LAST) == [("build/dogs.py",), (None,)]
-        assert "no item of the file is in" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
+        assert "no item of the file is in" in refused(lake, hit("rockets/orbit.py"), task="repoeval/own").what
 
 
 def test_a_chunker_of_the_lake_names_the_chunks(lake: Lake) -> None:

@@ -146,9 +146,9 @@ def test_a_question_that_several_items_ask_tells_none() -> None:
     ids = Ids({item: item for item in ITEMS}, lambda: questions)
     alone = Trajectory((), None)
     file = TrajectoryFile(Entry("session.jsonl", 0, open))  # type: ignore[arg-type]  # nothing is read of it
-    asked = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
+    prompts = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
              ORBITS: ["The engine stops when it burns. Twice a day."]}  # fmt: skip
-    for item, texts in asked.items():
+    for item, texts in prompts.items():
         assert ids.of_trajectory(replace(alone, prompts=tuple(texts)), file) == (item or "session.jsonl")
     twice = Ids(ids.known, lambda: {ROCKETS: questions[ROCKETS], ORBITS: questions[ROCKETS]})
     assert twice.of_trajectory(replace(alone, prompts=(questions[ROCKETS],)), file) == "session.jsonl"
@@ -158,14 +158,14 @@ THREE = jsonl(*ALL)
 
 
 def run(lake: Lake, file: Path, *arguments: object, verb: str = "run", benchmark: str = "contextbench") -> Said:
-    named = ("--benchmark", benchmark, "--system", "agent", "--lake", lake.root)
-    return command("ingest", verb, file, *named, *arguments)
+    options = ("--benchmark", benchmark, "--system", "agent", "--lake", lake.root)
+    return command("ingest", verb, file, *options, *arguments)
 
 
 @pytest.mark.parametrize("verb", ["run", "check"])
 def test_a_whole_import_ends_in_0(lake: Lake, verb: str) -> None:
-    said = run(lake, put(lake.root.parent / "a.zip", zipped({"all.jsonl": THREE})), verb=verb).done()
-    lines = said.err.splitlines()
+    result = run(lake, put(lake.root.parent / "a.zip", zipped({"all.jsonl": THREE})), verb=verb).done()
+    lines = result.err.splitlines()
     assert lines[0] == "a.zip: ContextBench's unified predictions for contextbench/issue"
     assert lines[1].startswith("ingest: 3 of 3 items")
     assert ("; parts: " in lines[1]) == (verb == "run")
@@ -191,10 +191,10 @@ def test_a_wrong_argument_is_told_in_a_few_lines(lake: Lake, arguments: tuple[st
 
 def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path) -> None:
     file = put(lake_folder.parent / "a.jsonl", THREE)
-    said = run(Lake(lake_folder), file, benchmark="repoeval")
-    said.refused(Exit.USAGE, "no task of repoeval is answered by a trajectory", "It takes a completion or a ranking")
-    said = run(Lake(lake_folder), file, "--task", "repoeval/prompt", benchmark="repoeval")
-    said.refused(Exit.USAGE, "is answered by a ranking")
+    result = run(Lake(lake_folder), file, benchmark="repoeval")
+    result.refused(Exit.USAGE, "no task of repoeval is answered by a trajectory", "It takes a completion or a ranking")
+    result = run(Lake(lake_folder), file, "--task", "repoeval/prompt", benchmark="repoeval")
+    result.refused(Exit.USAGE, "is answered by a ranking")
 
 
 def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_a_name_that_was_cut_off_after_32_characters_is_of_the_one_item_that_beg
     assert Ids({f"{cut}sters-1": "one", f"{cut}ks-1": "two"}).item_of(cut) is None
 
 
-IMPORTERS = [one for one in importers().values() if one.kind == "trajectory"]
+IMPORTERS = [importer for importer in importers().values() if importer.kind == "trajectory"]
 WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instance_id": ROCKETS}
 
 
@@ -180,7 +180,7 @@ def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame,
     return *parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 
-@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
 @given(value=JSON, whole=st.booleans())
 def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: object, whole: bool) -> None:
     document = {**WHOLE, **value} if whole and isinstance(value, dict) else value
@@ -189,7 +189,7 @@ def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: obj
     assert answers.height + len(rejects) > 0
 
 
-@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
 @given(data=st.binary(max_size=60) | st.sampled_from([b"{", b"[{", b"\0" * 9, b"[" * 10**5, b'{"a":' * 10**5]))
 def test_any_bytes_are_read_or_told(tmp_path: Path, importer: Importer, data: bytes) -> None:
     importer.recognise(data, "x.traj.json")
@@ -220,9 +220,9 @@ def large(n_bytes: int) -> Iterator[bytes]:
 
 
 def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
-    one = b"".join(large(5 * 2**20))
-    many = {f"{n}.traj.json": one.replace(ROCKETS.encode(), b"other__x-%d" % n) for n in range(8)}
-    many["last.traj.json"] = one
+    large_one = b"".join(large(5 * 2**20))
+    many = {f"{n}.traj.json": large_one.replace(ROCKETS.encode(), b"other__x-%d" % n) for n in range(8)}
+    many["last.traj.json"] = large_one
     file = put(lake.root.parent / "a.zip", zipped(many))
     tracemalloc.start()
     try:
@@ -232,7 +232,7 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
         tracemalloc.stop()
     assert of_item(lake, "n_steps") == (1,)
     # The bytes, their text, and the same text as the values of a document.
-    assert peak < 5 * len(one)
+    assert peak < 5 * len(large_one)
 
 
 def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
@@ -247,18 +247,18 @@ def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
 
 
 def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
-    found, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
+    files_of, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
     folder = tmp_path / "results"
     for path, row in {
-        "file_level/loc_outputs": found,
-        "file_level_combined/combined_locs": found,
-        "related_elements/loc_outputs": {**found, "found_related_locs": related},
+        "file_level/loc_outputs": files_of,
+        "file_level_combined/combined_locs": files_of,
+        "related_elements/loc_outputs": {**files_of, "found_related_locs": related},
         "edit_location_samples/loc_outputs": {
-            **found,
+            **files_of,
             "found_edit_locs": [{"a.py": ["line: 1"]}, {"a.py": ["line: 9"]}],
         },
-        "edit_location_individual/loc_merged_0-0_outputs": {**found, "found_edit_locs": {"a.py": ["line: 1"]}},
-        "edit_location_individual/loc_merged_1-1_outputs": {**found, "found_edit_locs": {"a.py": ["line: 9"]}},
+        "edit_location_individual/loc_merged_0-0_outputs": {**files_of, "found_edit_locs": {"a.py": ["line: 1"]}},
+        "edit_location_individual/loc_merged_1-1_outputs": {**files_of, "found_edit_locs": {"a.py": ["line: 9"]}},
         "repair_sample_1/output": {"instance_id": "x", "raw_output": ["…"], "try_count": [1]},
         "all_preds": {"instance_id": "x", "model_patch": "diff"},
     }.items():
@@ -317,7 +317,7 @@ def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lak
     put(tmp_path / f"runs/{ROCKETS}.jsonl", rollout("cli", begun, told))
     put(tmp_path / f"runs/rollout-{name}.jsonl", rollout({"subagent": "review"}, looked, showed))
     put(tmp_path / "runs/notes.txt", b"x")
-    said = command("ingest", "show", tmp_path / "runs").done()
-    assert "a.py" in said.out
-    assert "not read: notes.txt (1)" in said.out
+    run = command("ingest", "show", tmp_path / "runs").done()
+    assert "a.py" in run.out
+    assert "not read: notes.txt (1)" in run.out
     assert imported(lake, tmp_path / "runs").counts["n_skipped"] == 1

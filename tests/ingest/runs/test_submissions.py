@@ -20,11 +20,11 @@ SAYS = {
 RUN = trec([(item, "cats.py" if "zoo" in item else "rockets/engine.py", 1, 1) for item in ITEMS])
 
 
-def submit(root: Path, place: str, run: bytes | None = RUN, /, *, file: str = "run.trec", **says: str) -> Path:
+def submit(root: Path, path: str, run: bytes | None = RUN, /, *, file: str = "run.trec", **says: str) -> Path:
     """Lay a submission `<system>/<date>` into a folder; an empty text leaves a key out."""
-    said = {key: value for key, value in {**SAYS, **says}.items() if value}
-    folder = root / place
-    put(folder / "system.yaml", "".join(f"{key}: {value}\n" for key, value in said.items()).encode())
+    keys = {key: value for key, value in {**SAYS, **says}.items() if value}
+    folder = root / path
+    put(folder / "system.yaml", "".join(f"{key}: {value}\n" for key, value in keys.items()).encode())
     if run is not None:
         put(folder / file, run)
     return folder
@@ -142,16 +142,16 @@ FAULTS: list[tuple[dict[str, str], str]] = [
 
 def test_a_fault_is_told_in_few_lines_with_its_file(lake: Lake, tmp_path: Path) -> None:
     for says, told in FAULTS:
-        said = command("ingest", "check", submit(tmp_path, "mine/2026-01-31", **says), "--lake", lake.root)
-        assert (said.code in (Exit.INVALID, Exit.USAGE), told in said.err) == (True, True), said.err
-        assert len(said.err.splitlines()) <= 10
-        assert "README.md" in said.err or "Did you mean" in said.err or "system" in said.err
+        run = command("ingest", "check", submit(tmp_path, "mine/2026-01-31", **says), "--lake", lake.root)
+        assert (run.code in (Exit.INVALID, Exit.USAGE), told in run.err) == (True, True), run.err
+        assert len(run.err.splitlines()) <= 10
+        assert "README.md" in run.err or "Did you mean" in run.err or "system" in run.err
 
 
 def test_files_that_are_no_run_and_folders_that_are_no_date_are_refused(lake: Lake, tmp_path: Path) -> None:
     def refusal(folder: Path) -> str:
-        said = command("ingest", "check", folder, "--lake", lake.root).refused(Exit.INVALID)
-        return said.err.splitlines()[0]
+        run = command("ingest", "check", folder, "--lake", lake.root).refused(Exit.INVALID)
+        return run.err.splitlines()[0]
 
     assert "answer the same task" in refusal(put(submit(tmp_path, "a/2026-01-31") / "run.tsv", b"x").parent)
     assert "'notes.txt' is not allowed" in refusal(put(submit(tmp_path, "b/2026-01-31") / "notes.txt", b"x").parent)
@@ -167,11 +167,11 @@ def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first
     before = stored(lake.root)
     folder = submit(tmp_path, "mine/2026-01-31", reported="{ndcg@5: 0.9}", task="repoeval/prompt")
     for path in (folder, folder / "system.yaml"):
-        said = command("ingest", "check", path, "--lake", lake.root)
-        said.done("5 of 5 items", "1 reported number, shown as reported, never ranked")
+        run = command("ingest", "check", path, "--lake", lake.root)
+        run.done("5 of 5 items", "1 reported number, shown as reported, never ranked")
     other = submit(tmp_path, "other/2026-01-31", benchmark="contextbench")
-    said = command("ingest", "check", other, "--lake", lake.root)
-    said.refused(Exit.MISSING, "the lake does not hold contextbench", "BENCHMARKS=contextbench")
+    run = command("ingest", "check", other, "--lake", lake.root)
+    run.refused(Exit.MISSING, "the lake does not hold contextbench", "BENCHMARKS=contextbench")
     unknown = submit(tmp_path, "unknown/2026-01-31", RUN + trec([("repoeval/none", "a.py", 1, 1)]))
     command("ingest", "check", unknown, "--lake", lake.root).refused(Exit.INVALID)
     command("ingest", "check", unknown, "--skip-unknown", "--lake", lake.root).done()
@@ -191,19 +191,19 @@ def test_each_file_of_several_names_its_task(lake: Lake, tmp_path: Path) -> None
 def test_ingest_reads_the_folder_and_says_at_once_where_nothing_changed(source: Path, tmp_path: Path) -> None:
     root, lake = tmp_path / "submissions", tmp_path / "lake"
     submit(root, "mine/2026-01-31")
-    asked = ("repoeval", "--source", source, "--chunkers", "whole-file", "--lake", lake, "--submissions", root)
-    assert "mine/2026-01-31: 5 of 5 items" in command("ingest", *asked).err
+    options = ("repoeval", "--source", source, "--chunkers", "whole-file", "--lake", lake, "--submissions", root)
+    assert "mine/2026-01-31: 5 of 5 items" in command("ingest", *options).err
     formats = Lake(lake).read("formats")
     assert formats.filter(name="trec").select("kind").item() == "ranking"
-    command("ingest", *asked).done()
+    command("ingest", *options).done()
     assert systems(Lake(lake)) == ["my-retriever"]
     submit(root, "mine/2026-01-31", name="renamed")
-    said = command("ingest", "submissions", root, "--lake", lake).done()
-    assert said.err.splitlines()[1].startswith("ingest: 1 of 1 submission imported; parts: ")
+    run = command("ingest", "submissions", root, "--lake", lake).done()
+    assert run.err.splitlines()[1].startswith("ingest: 1 of 1 submission imported; parts: ")
     assert systems(Lake(lake)) == ["renamed"]
     command("ingest", "submissions", tmp_path / "none", "--lake", lake).refused(Exit.MISSING)
-    asked = (*asked[:-1], tmp_path / "none")
-    command("ingest", *asked).done()
+    options = (*options[:-1], tmp_path / "none")
+    command("ingest", *options).done()
     assert systems(Lake(lake)) == []
 
 
@@ -247,5 +247,5 @@ def test_the_workflow_checks_every_folder_that_a_pull_request_touches_once(tmp_p
 
 
 def test_a_submission_of_a_day_to_come_is_refused(lake: Lake, tmp_path: Path) -> None:
-    said = command("ingest", "check", submit(tmp_path, "mine/2999-01-31"), "--lake", lake.root)
-    said.refused(Exit.INVALID, "the date 2999-01-31 is in the future")
+    run = command("ingest", "check", submit(tmp_path, "mine/2999-01-31"), "--lake", lake.root)
+    run.refused(Exit.INVALID, "the date 2999-01-31 is in the future")

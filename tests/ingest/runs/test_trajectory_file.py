@@ -25,7 +25,7 @@ def a_file(folder: Path, data: bytes, name: str = "a.json") -> TrajectoryFile:
 
 
 def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:
-    return [(one.position, one.reason, one.item) for one in file.damages]
+    return [(damage.position, damage.reason, damage.item) for damage in file.damages]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def result(name: str, of: str = "") -> dict[str, object]:
     ],
 )  # fmt: skip
 def test_calls_and_results_are_paired(calls: list[str], results: list[dict[str, object]], wanted: list[str]) -> None:
-    found = paired(calls, results, ["of"])
-    assert ["".join(str(one["name"]) for one in each) for each in found] == wanted
+    pairs = paired(calls, results, ["of"])
+    assert ["".join(str(part["name"]) for part in each) for each in pairs] == wanted
 
 
 def test_what_is_unread_is_told_the_most_frequent_first() -> None:

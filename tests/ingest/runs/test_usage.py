@@ -64,8 +64,8 @@ def sessions(lake: Lake) -> Path:
 
 
 def run(lake: Lake, file: Path, *arguments: object) -> Said:
-    named = ("--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
-    return command("ingest", "run", file, *named, *arguments)
+    options = ("--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
+    return command("ingest", "run", file, *options, *arguments)
 
 
 PRICES = (
@@ -94,8 +94,8 @@ def test_it_goes_on_to_the_table_and_the_page(
     read = [(item, (path, line + 1) if n % 2 else ("README.md", 1)) for n, (item, path, line) in enumerate(places)]
     files = {f"{item}.jsonl": session(path, tokens=100, line=line) for item, (path, line) in read}
     resolved = put(tmp_path / "resolved.txt", "\n".join(item for item, *_ in places[1::2]).encode())
-    said = run(lake, laid_out(tmp_path / "sessions", files), "--asked-all", "--resolved", resolved)
-    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
+    result = run(lake, laid_out(tmp_path / "sessions", files), "--asked-all", "--resolved", resolved)
+    assert result.code in (Exit.DONE, Exit.INCOMPLETE), result.err
     assert command("evaluate", "--systems", "agent", "--lake", lake.root).code in (Exit.DONE, Exit.INCOMPLETE)
     shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root).out.splitlines()
     (line,) = (line for line in shown if line.startswith("agent\tclaude-x"))
@@ -113,8 +113,8 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
     prices = put(lake.root.parent / "prices.yaml", PRICES)
     report = {"resolved_ids": [UPSTREAM[ROCKETS]], "unresolved_ids": [CATS], "submitted_ids": [CATS, ORBITS]}
     resolved = put(lake.root.parent / "report.json", json.dumps(report).encode())
-    said = run(lake, sessions, "--prices", prices, "--resolved", resolved)
-    said.done("2 items priced by prices.yaml, 2026-11-01", "2 items with an outcome in report.json: 1 resolved")
+    result = run(lake, sessions, "--prices", prices, "--resolved", resolved)
+    result.done("2 items priced by prices.yaml, 2026-11-01", "2 items with an outcome in report.json: 1 resolved")
     rows = lake.read("usage").sort("item_id").select("item_id", "usd", "prices", "resolved")
     assert rows.rows() == [
         (ROCKETS, pytest.approx((100 * 3 + 1000 * 0.3 + 100 * 15) / 1e6), "prices.yaml, 2026-11-01", True),
@@ -150,15 +150,15 @@ def test_what_is_no_price_list_and_no_outcome_is_refused(
     file = lake.root.parent / ("prices.yaml" if flag == "--prices" else "resolved.json")
     if content is not None:
         put(file, content)
-    said = run(lake, sessions, flag, file)
-    assert (said.code in (Exit.INVALID, Exit.MISSING), what in said.err) == (True, True), said.err
+    result = run(lake, sessions, flag, file)
+    assert (result.code in (Exit.INVALID, Exit.MISSING), what in result.err) == (True, True), result.err
     assert lake.read("runs").is_empty()
 
 
 def test_prices_are_of_agents(lake: Lake) -> None:
     ranking = put(lake.root.parent / "run.tsv", f"item_id\tdocument\tscore\n{ROCKETS}\tsrc/engine.py\t1\n".encode())
-    said = run(lake, ranking, "--prices", put(lake.root.parent / "prices.yaml", PRICES))
-    said.refused(Exit.USAGE, "--prices and --resolved apply to trajectories")
+    result = run(lake, ranking, "--prices", put(lake.root.parent / "prices.yaml", PRICES))
+    result.refused(Exit.USAGE, "--prices and --resolved apply to trajectories")
 
 
 RUN = CliRunner()
@@ -186,7 +186,7 @@ def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(
     result = imported(lake, data, name="a.zip")
     assert "not read: file *.txt (2), tool mcp__look (2), file *.bin (1)" in notes(result)
     (unread,) = lake.read("runs").filter(run_id=result.run_id)["unread"].to_list()
-    assert {one["name"]: one["n"] for one in unread} == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
+    assert {entry["name"]: entry["n"] for entry in unread} == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
     again = imported(lake, data, name="a.zip")
     assert again.is_current
     assert notes(again) == notes(result)
@@ -218,14 +218,14 @@ def test_show_prints_every_call_with_its_step_and_what_was_not_understood(tmp_pa
 
 def test_show_says_the_turn_and_the_tool_call_of_each_step(tmp_path: Path) -> None:
     # One answer of two rows looks for nothing and reads once; the next reads once more.
-    asked = [
+    events = [
         used("TodoWrite", "c0"), used("Read", "c1", file_path="/testbed/a.py"),
         gave("done", "c0"), gave("1\tx", "c1"),
         used("Read", "c2", file_path="/testbed/b.py"), gave("1\ty", "c2"),
     ]  # fmt: skip
-    for event, answer in ((asked[0], "m1"), (asked[1], "m1"), (asked[4], "m2")):
+    for event, answer in ((events[0], "m1"), (events[1], "m1"), (events[4], "m2")):
         event["message"] = {**object_at(event, "message"), "id": answer, "usage": {"output_tokens": 5}}
-    file = put(tmp_path / "a.jsonl", rows(*asked))
+    file = put(tmp_path / "a.jsonl", rows(*events))
     lines = RUN.invoke(app, ["show", str(file)], catch_exceptions=False).stdout.splitlines()
     told = [line.rpartition("  (")[2] for line in lines if line.strip().startswith("step")]
     assert told == ["turn 1, tool call 2)", "turn 2, tool call 3)"]

@@ -50,8 +50,8 @@ class Remote:
         process = self.repo.git.execute([GIT, *arguments], as_process=True, istream=-1)
         out, err = process.communicate(given)
         assert process.returncode == 0, err
-        said: str = out.decode().strip()
-        return said
+        printed: str = out.decode().strip()
+        return printed
 
 
 class Waits(list[float]):
@@ -59,9 +59,9 @@ class Waits(list[float]):
         self.append(seconds)
 
 
-def repositories(cache: Path, base: Path, said: list[str] | None = None, timeout: float = 60.0) -> Repositories:
+def repositories(cache: Path, base: Path, messages: list[str] | None = None, timeout: float = 60.0) -> Repositories:
     """A cache over remotes in a folder, which never waits; its fetches are noted."""
-    told = said if said is not None else []
+    told = messages if messages is not None else []
     return Repositories(cache, base=f"file://{base}", timeout=timeout, sleep=Waits(), say=told.append)
 
 

@@ -147,29 +147,29 @@ OBJECTS = st.lists(st.dictionaries(st.text(max_size=5), VALUES, max_size=3), max
 
 def _read(data: bytes, name: str = "a.jsonl") -> tuple[list[tuple[str, JsonObject]], list[tuple[str, str]]]:
     rejects = Rejects()
-    found = list(read_rows(Entry(name, len(data), lambda: io.BytesIO(data)), rejects))
-    return found, [(reject.position, reject.reason) for reject in rejects]
+    rows = list(read_rows(Entry(name, len(data), lambda: io.BytesIO(data)), rejects))
+    return rows, [(reject.position, reject.reason) for reject in rejects]
 
 
 @given(OBJECTS, st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\r\n \r\n"]), st.booleans(), st.booleans(), st.booleans())
 def test_objects_are_read_back_whatever_the_line_ends(
     objects: list[JsonObject], end: bytes, mark: bool, last_end: bool, escaped: bool
 ) -> None:
-    lines = [json.dumps(one, ensure_ascii=escaped).encode("utf-8", "surrogatepass") for one in objects]
+    lines = [json.dumps(row, ensure_ascii=escaped).encode("utf-8", "surrogatepass") for row in objects]
     data = (b"\xef\xbb\xbf" if mark else b"") + end.join(lines) + (end if last_end else b"")
-    found, refused = _read(data)
-    assert [one for _, one in found] == objects
+    rows, refused = _read(data)
+    assert [row for _, row in rows] == objects
     assert refused == []
 
 
 def test_lines_are_counted_from_1_with_the_blank_ones() -> None:
-    found, _ = _read(b'{"a":1}\n\n{"a":2}\r\n')
-    assert found == [("line 1", {"a": 1}), ("line 3", {"a": 2})]
+    rows, _ = _read(b'{"a":1}\n\n{"a":2}\r\n')
+    assert rows == [("line 1", {"a": 1}), ("line 3", {"a": 2})]
 
 
 def test_a_bad_line_is_refused_with_its_number_and_the_rest_is_read() -> None:
-    found, refused = _read(b'{"a":1}\n[1]\n{"a":\n\xff\n{"a":2}')
-    assert [position for position, _ in found] == ["line 1", "line 5"]
+    rows, refused = _read(b'{"a":1}\n[1]\n{"a":\n\xff\n{"a":2}')
+    assert [position for position, _ in rows] == ["line 1", "line 5"]
     assert [position for position, _ in refused] == ["line 2", "line 3", "line 4"]
     assert refused[0][1] == "a list, not an object"
     assert refused[1][1].startswith("not JSON (Expecting value")
@@ -197,8 +197,8 @@ def test_packed_files_are_unpacked_as_they_are_read(name: str, packing: str) -> 
     ],
 )
 def test_json_is_a_list_one_object_or_lines(data: bytes, positions: list[str], refused: list[tuple[str, str]]) -> None:
-    found, faults = _read(data, "a.json")
-    assert [position for position, _ in found] == positions
+    rows, faults = _read(data, "a.json")
+    assert [position for position, _ in rows] == positions
     assert [position for position, _ in faults] == [position for position, _ in refused]
     assert all(part in reason for (_, reason), (_, part) in zip(faults, refused, strict=True))
 
@@ -226,7 +226,7 @@ def test_a_table_without_its_header_is_read_by_the_keys_asked_for() -> None:
     rejects = Rejects()
     rows = list(read_rows(Entry("a.tsv", len(data), lambda: io.BytesIO(data)), rejects, ["query", "document", "grade"]))
     assert rows == [("line 1", {"query": "q1", "document": "d1", "grade": "1"})]
-    assert [(one.position, one.reason) for one in rejects] == [("line 2", "2 values, not 3: query, document, grade")]
+    assert [(row.position, row.reason) for row in rejects] == [("line 2", "2 values, not 3: query, document, grade")]
 
 
 def test_parquet_gives_the_columns_that_are_asked_for(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ def test_a_benchmarks_folder_is_found_and_its_label_is_read(
     tmp_path: Path, folder: str, benchmark: str, label: str, given: str
 ) -> None:
     put(tmp_path / folder / "datasets/a.jsonl", b"x")
-    asked = tmp_path if given == "parent" else tmp_path / folder
-    source = open_folder(asked, benchmark, markers=MARKERS)
-    assert (source.name, source.label, source.root) == (str(asked), label, tmp_path / folder)
+    given_folder = tmp_path if given == "parent" else tmp_path / folder
+    source = open_folder(given_folder, benchmark, markers=MARKERS)
+    assert (source.name, source.label, source.root) == (str(given_folder), label, tmp_path / folder)
     assert (source.revision, source.licences) == ("", {})
 
 
@@ -156,16 +156,16 @@ def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Pa
     other = put(tmp_path / "datasets--Acme--Boats" / "blobs" / "x", b"x")
     (snapshot / "other").symlink_to(other)
     (snapshot / "refs").symlink_to(put(tmp_path / "datasets--Contextbench--ContextBench" / "refs" / "main", b"x"))
-    found = open_folder(snapshot, "contextbench")
-    assert (found.label, found.root) == ("", snapshot)
-    for place in (".", "data"):
-        tree = found.find(place)
+    source = open_folder(snapshot, "contextbench")
+    assert (source.label, source.root) == ("", snapshot)
+    for path in (".", "data"):
+        tree = source.find(path)
         assert tree is not None
-        assert [entry.path for entry in tree.entries] == ["data/test.parquet" if place == "." else "test.parquet"]
+        assert [entry.path for entry in tree.entries] == ["data/test.parquet" if path == "." else "test.parquet"]
         assert tree.entries[0].read() == b"x"
-    everything = found.find(".")
+    everything = source.find(".")
     assert everything is not None
-    assert [(one.path, one.reason) for one in everything.refused] == [
+    assert [(refusal.path, refusal.reason) for refusal in everything.refused] == [
         ("other", "a link that leaves the folder"),
         ("refs", "a link that leaves the folder"),
     ]

@@ -21,14 +21,14 @@ README = ("100644", "README.md", b"# Boats")
 def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(HULL, README, ("100755", "launch.sh", b"\xff\xfe no UTF-8\0"), ("100644", "empty", b""))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert dict(found.read()) == {
+    tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert dict(tree.read()) == {
         "README.md": b"# Boats",
         "empty": b"",
         "launch.sh": b"\xff\xfe no UTF-8\0",
         "src/hull.py": b"planks = 12\r\nnails = 400\r\n",
     }
-    assert [path for path, _ in found.read()] == ["README.md", "empty", "launch.sh", "src/hull.py"]
+    assert [path for path, _ in tree.read()] == ["README.md", "empty", "launch.sh", "src/hull.py"]
 
 
 def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -> None:
@@ -36,8 +36,8 @@ def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -
     attributes = b"*.py export-ignore\n* text eol=crlf filter=evil ident\nREADME.md export-subst\n"
     readme = ("100644", "README.md", b"$Format:%H$ $Id$\n")
     commit = remote.commit(HULL, readme, ("100644", ".gitattributes", attributes))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert dict(found.read()) == {".gitattributes": attributes, "README.md": readme[2], HULL[1]: HULL[2]}
+    tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert dict(tree.read()) == {".gitattributes": attributes, "README.md": readme[2], HULL[1]: HULL[2]}
 
 
 def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(("100644", "a.bin", b"x" * MAX_BLOB_BYTES), ("100644", "b.bin", b"y" * (MAX_BLOB_BYTES + 1)))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [(path, len(data)) for path, data in found.read()] == [("a.bin", MAX_BLOB_BYTES)]
+    tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert [(path, len(data)) for path, data in tree.read()] == [("a.bin", MAX_BLOB_BYTES)]
 
 
 def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
@@ -80,13 +80,13 @@ def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
     first = remote.commit(HULL, README)
     second = remote.commit(HULL, ("100644", "README.md", b"# Boats and ships"))
     log = git_that(tmp_path / "bin", monkeypatch, [])
-    said: list[str] = []
-    cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
+    messages: list[str] = []
+    cache = repositories(tmp_path / "cache", tmp_path / "remotes", messages)
     for commit in (first, second, first, second):
         assert [path for path, _ in cache.files("acme/boats", commit).read()] == ["README.md", "src/hull.py"]
-    again = repositories(tmp_path / "cache", tmp_path / "remotes", said)
+    again = repositories(tmp_path / "cache", tmp_path / "remotes", messages)
     assert [data for _, data in again.files("acme/boats", first).read()] == [b"# Boats", HULL[2]]
-    assert said == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]
+    assert messages == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]
     assert len(commands(log, "fetch")) == 2
     # The first: a commit, two trees, two contents. The second: a commit, its tree and the one content that is new.
     counted = GitFolder(again.folder(remote.url)).run("count-objects", "-v")
@@ -211,7 +211,7 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
     cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
     rejects = Rejects()
     assert [file.path for file in cloned.files(rejects)] == ["caf\ufffd.py", "src/hull.py"]
-    assert {(one.source, one.position, one.reason) for one in rejects} == {
+    assert {(reject.source, reject.position, reject.reason) for reject in rejects} == {
         (f"repository acme/boats@{commit}", position, reason)
         for position, reason in {
             "path link0, link1, link2 and 2 more": "a symbolic link, which is not followed",

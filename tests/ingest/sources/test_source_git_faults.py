@@ -57,8 +57,8 @@ def test_what_a_killed_process_left_half_made_is_healed(tmp_path: Path, monkeypa
     process.communicate()
     os.killpg(group, signal.SIGKILL)
     assert (folder / "shallow.lock").exists()
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [data for _, data in found.read()] == [HULL[2]]
+    tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert [data for _, data in tree.read()] == [HULL[2]]
     assert not [*folder.rglob("*.lock"), *folder.rglob("tmp_*")]
 
 
@@ -68,9 +68,9 @@ def test_a_damaged_repository_is_made_anew(tmp_path: Path, damage: str) -> None:
     commit = remote.commit(HULL)
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
     cache.files("acme/boats", commit)
-    found = list(cache.folder(remote.url).glob(damage))
-    assert found
-    for path in found:
+    damaged = list(cache.folder(remote.url).glob(damage))
+    assert damaged
+    for path in damaged:
         path.rename(tmp_path / "gone")
         if path.suffix or path.name == "config":
             path.write_bytes(b"damaged")
@@ -113,8 +113,8 @@ def test_a_server_that_fails_is_asked_again_after_growing_waits(
 
 
 def test_a_server_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
-    log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{said}" >&2; exit 128;; esac'])
+    why = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
+    log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{why}" >&2; exit 128;; esac'])
     waits = Waits()
     cache = Repositories(tmp_path / "cache", base="https://example.org", sleep=waits)
     for name in ("acme/boats", "acme/rockets"):
@@ -143,8 +143,8 @@ def test_settings_from_outside_are_not_heard(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "include.path")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path / "config"))
     monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext")
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [data for _, data in found.read()] == [HULL[2]]
+    tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert [data for _, data in tree.read()] == [HULL[2]]
 
 
 def test_no_hook_runs_and_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,10 +180,10 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_repositories_of_a_folders_rows_are_cloned(home: Path) -> None:
-    said = _ingest(home)
-    said.ended(Exit.INCOMPLETE, "2 of 3 items ready, 1 missing", f"fetching file://{home}/remotes/acme/rockets at")
+    run = _ingest(home)
+    run.ended(Exit.INCOMPLETE, "2 of 3 items ready, 1 missing", f"fetching file://{home}/remotes/acme/rockets at")
     assert set(Lake(home / "lake").read("files")["path"]) == set(FILES)
-    assert " current" not in said.err
+    assert " current" not in run.err
 
 
 def test_what_could_not_be_had_is_asked_for_and_named_again(home: Path) -> None:
@@ -209,12 +209,12 @@ def test_what_can_be_had_at_last_is_read(home: Path) -> None:
 
 def test_a_server_with_a_path_is_cloned_from(home: Path) -> None:
     with served(home / "remotes") as url:
-        said = _ingest(home, base=f"{url}/scm/")
-    assert "2 of 3 items ready, 1 missing" in said.err, said.err
-    assert f"fetching {url}/scm/acme/rockets at" in said.err
+        run = _ingest(home, base=f"{url}/scm/")
+    assert "2 of 3 items ready, 1 missing" in run.err, run.err
+    assert f"fetching {url}/scm/acme/rockets at" in run.err
 
 
 @pytest.mark.parametrize("benchmark", ["repoeval", "contextbench"])
 def test_where_nothing_is_cloned_the_flag_is_an_error(tmp_path: Path, benchmark: str) -> None:
-    said = command("ingest", benchmark, "--lake", tmp_path / "lake", "--repositories", f"file://{tmp_path}")
-    said.refused(Exit.USAGE, "--repositories has no effect: nothing is cloned for")
+    run = command("ingest", benchmark, "--lake", tmp_path / "lake", "--repositories", f"file://{tmp_path}")
+    run.refused(Exit.USAGE, "--repositories has no effect: nothing is cloned for")

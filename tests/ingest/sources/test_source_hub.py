@@ -57,13 +57,13 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
         yield made
 
 
-def _source(base: str, cache: Path, said: list[str] | None = None) -> Source:
+def _source(base: str, cache: Path, messages: list[str] | None = None) -> Source:
     archives = {
         "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
         "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
     }
     pin = ("owner/name", "c0ffee", archives, base)
-    say = None if said is None else said.append
+    say = None if messages is None else messages.append
     return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub", pinned="owner/name@c0ffee")
 
 
@@ -75,11 +75,11 @@ def _read(source: Source) -> bytes:
 
 
 def test_an_archive_is_downloaded_checked_and_read(publisher: Publisher, tmp_path: Path) -> None:
-    said: list[str] = []
-    source = _source(publisher.base, tmp_path / "cache", said)
+    messages: list[str] = []
+    source = _source(publisher.base, tmp_path / "cache", messages)
     assert _read(source) == b"{}\r\n" * 60_000
     assert [file.name for file in (tmp_path / "cache").iterdir()] == [BLOB_ID]
-    assert said == ["downloading Sub/datasets/datasets.zip"]
+    assert messages == ["downloading Sub/datasets/datasets.zip"]
     assert (source.name, source.label, source.revision) == ("hub", "", "owner/name@c0ffee")
 
 

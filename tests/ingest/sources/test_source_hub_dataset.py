@@ -39,8 +39,8 @@ class FakeHub:
         monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", dataset_info)
         monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
 
-    def _answer(self, *asked: str) -> None:
-        self.asked.append(asked)
+    def _answer(self, *request: str) -> None:
+        self.asked.append(request)
         if not self.is_there:
             message = "no route to host"
             raise ConnectionError(message)
@@ -161,9 +161,9 @@ class Publisher(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def publisher() -> Iterator[tuple[str, list[str]]]:
-    asked: list[str] = []
-    with serving(type("Handler", (Publisher,), {"asked": asked})) as url:
-        yield url, asked
+    requests: list[str] = []
+    with serving(type("Handler", (Publisher,), {"asked": requests})) as url:
+        yield url, requests
 
 
 def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str, list[str]], tmp_path: Path) -> None:
@@ -180,10 +180,10 @@ def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str
 def test_the_hubs_own_library_resolves_downloads_and_finds_it_again_without_asking(
     publisher: tuple[str, list[str]], tmp_path: Path
 ) -> None:
-    endpoint, asked = publisher
+    endpoint, requests = publisher
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint)
     assert code == 0, out + err
     assert out.splitlines() == [f"{NAME}@{OLD}", "b'rows'"]
-    asked.clear()
+    requests.clear()
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
-    assert (code, out.splitlines()[-1], asked) == (0, "b'rows'", [])
+    assert (code, out.splitlines()[-1], requests) == (0, "b'rows'", [])

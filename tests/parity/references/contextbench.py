@@ -111,20 +111,20 @@ def _leaves(file: Path) -> pl.DataFrame:
     with file.open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
             rows += [
-                (row["instance_id"], place, value if isinstance(value, str) else "", _number(value), _quantity(place))
-                for place, value in _walk(row, "")
+                (row["instance_id"], path, value if isinstance(value, str) else "", _number(value), _quantity(path))
+                for path, value in _walk(row, "")
             ]
     columns = {"instance_id": pl.String, "place": pl.String, "text": pl.String, "value": pl.Float64}
     return pl.DataFrame(rows, schema={**columns, "quantity": pl.String}, orient="row")
 
 
-def _walk(value: object, place: str) -> Iterator[tuple[str, object]]:
+def _walk(value: object, path: str) -> Iterator[tuple[str, object]]:
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if inside is None:
-        yield place, value
+        yield path, value
     else:
-        for name, one in inside:
-            yield from _walk(one, f"{place}/{name}")
+        for name, inner in inside:
+            yield from _walk(inner, f"{path}/{name}")
 
 
 def _number(value: object) -> float | None:
@@ -132,9 +132,9 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None if value is None else 1.0
 
 
-def _quantity(place: str) -> str:
+def _quantity(path: str) -> str:
     """What a value is, by its place in the output: `/final/line/coverage` is of the final context's lines."""
-    names = [name for name in place.split("/") if name and not name.isdigit()]
+    names = [name for name in path.split("/") if name and not name.isdigit()]
     match names:
         case ["final", granularity, _]:
             return f"final context, {granularity}"
@@ -148,7 +148,7 @@ def _quantity(place: str) -> str:
             return "number of steps"
         case [first, *_]:
             return first
-    return place
+    return path
 
 
 EVALUATOR = Reference(

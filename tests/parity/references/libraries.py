@@ -54,8 +54,8 @@ def _by_pytrec_eval(ours: pl.DataFrame, qrels: list[str], trec: list[str]) -> pl
     wanted = {f"{_NAMES[metric]}.{k}" for metric, k in ours.select("metric", "k").unique().rows() if metric in _NAMES}
     judged, ranked = library.parse_qrel(qrels), library.parse_run(trec)
     # It leaves out what has no results, which scores 0 here.
-    found = {query: {"-": 0.0} for query in judged} | ranked
-    theirs = library.RelevanceEvaluator(judged, {*wanted, "recip_rank"}).evaluate(found)
+    run = {query: {"-": 0.0} for query in judged} | ranked
+    theirs = library.RelevanceEvaluator(judged, {*wanted, "recip_rank"}).evaluate(run)
 
     def value(item_id: str, metric: str, k: int) -> float:
         values = theirs[item_id.replace("%", "%25").replace(" ", "%20")]
@@ -81,9 +81,9 @@ def _by_rank_bm25(work: Work, ours: pl.DataFrame) -> pl.DataFrame:
     items = lake.scan("items", benchmark="repoeval").select("item_id", "pool_id").join(queries, on="item_id")
     ranked = items.join(ours.group_by("item_id").agg(n=pl.len()).lazy(), on="item_id").sort("item_id").collect()
     scores = []
-    for (pool_id,), asked in ranked.group_by("pool_id", maintain_order=True):
+    for (pool_id,), rows in ranked.group_by("pool_id", maintain_order=True):
         index = importlib.import_module("rank_bm25").BM25Okapi([words(text) for text in _chunks(work, str(pool_id))])
-        for item_id, text, n in asked.select("item_id", "text", "n").iter_rows():
+        for item_id, text, n in rows.select("item_id", "text", "n").iter_rows():
             best = np.sort(index.get_scores(words(text)))[::-1][:n]
             scores.append(pl.DataFrame({"value": best}).with_row_index("rank", 1).with_columns(item_id=pl.lit(item_id)))
     return pl.concat(scores).select("item_id", pl.col("rank").cast(pl.Int64), "value")

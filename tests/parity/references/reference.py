@@ -64,10 +64,10 @@ class Work:
             GoldspanError: It ended in an error.
         """
         self.say(f"python -m {' '.join(arguments)}")
-        said = command(*arguments, "--lake", self.lake.root)
-        if said.code not in {Exit.DONE, Exit.INCOMPLETE}:
-            message = f"python -m {arguments[0]} ended with {said.code}"
-            raise GoldspanError(message, where=" ".join(arguments), examples=said.err.strip().splitlines()[-3:])
+        result = command(*arguments, "--lake", self.lake.root)
+        if result.code not in {Exit.DONE, Exit.INCOMPLETE}:
+            message = f"python -m {arguments[0]} ended with {result.code}"
+            raise GoldspanError(message, where=" ".join(arguments), examples=result.err.strip().splitlines()[-3:])
 
     def rows(self, name: str, benchmark: str, system: str, task: str | None = None, **folders: str) -> pl.LazyFrame:
         """The rows of a table that the runs of a system have; under one task alone where it is named."""
@@ -151,6 +151,6 @@ def compare_all(source: Path, say: Callable[[str], None], folder: Path | None = 
         GoldspanError: Something is missing, or a command ended in an error.
     """
     kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
-    with kept as place:
-        work = Work(source.resolve(), Path(place).resolve(), say)
-        return sorted(row for one in references().values() for row in compared(one, work))
+    with kept as kept_in:
+        work = Work(source.resolve(), Path(kept_in).resolve(), say)
+        return sorted(row for reference in references().values() for row in compared(reference, work))

@@ -95,16 +95,16 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
     known = set(material.files["path"])
     hits: list[tuple[object, ...]] = []
     answered, edits = [], []
-    for number, one in enumerate(answers):
-        if one is None:
+    for number, answer in enumerate(answers):
+        if answer is None:
             continue
-        n_steps = len(one.steps) if one.ranked is None else None
+        n_steps = len(answer.steps) if answer.ranked is None else None
         answered.append(
-            (str(number), "item", one.status, n_steps, one.patch is not None if one.ranked is None else None)
+            (str(number), "item", answer.status, n_steps, answer.patch is not None if answer.ranked is None else None)
         )
-        edits += [(str(number), "item", path, line - 1) for path, line in one.patch or ()]
-        parts = [("step", step, views) for step, views in enumerate(one.steps, start=1)]
-        parts += [("final", 0, one.final), ("ranking", 0, one.ranked or ()), ("lines", 0, one.lines)]
+        edits += [(str(number), "item", path, line - 1) for path, line in answer.patch or ()]
+        parts = [("step", step, views) for step, views in enumerate(answer.steps, start=1)]
+        parts += [("final", 0, answer.final), ("ranking", 0, answer.ranked or ()), ("lines", 0, answer.lines)]
         hits += [
             (str(number), "item", part, step, rank, view.path, *_resolved(view, known))
             for part, step, views in parts
@@ -125,12 +125,12 @@ def _resolved(view: View, known: set[str]) -> tuple[str | None, int | None, int 
     return view.path if view.path in known else None, start, view.end, view.symbol
 
 
-def numbers(protocol: Protocol, material: Material, one: Answer | None) -> dict[str, float | None]:
+def numbers(protocol: Protocol, material: Material, given: Answer | None) -> dict[str, float | None]:
     """The values of one answer, by metric and cut-off: `line_f1`, `line_f1@2000`."""
-    rows = scored(protocol, material, one).scores.select("metric", "k", "value").iter_rows()
+    rows = scored(protocol, material, given).scores.select("metric", "k", "value").iter_rows()
     return {f"{metric}@{k}" if k else metric: value for metric, k, value in rows}
 
 
-def of(protocol: Protocol, material: Material, one: Answer, metric: str) -> tuple[float | None, ...]:
-    rows = scored(protocol, material, one).scores.filter(pl.col("metric") == metric, pl.col("k") == 0)
+def of(protocol: Protocol, material: Material, given: Answer, metric: str) -> tuple[float | None, ...]:
+    rows = scored(protocol, material, given).scores.filter(pl.col("metric") == metric, pl.col("k") == 0)
     return rows.select("value", "numerator", "denominator").row(0)

@@ -31,7 +31,7 @@ WINDOWS = [View("a.py", 1, 4), View("a.py", 3, 7), View("a.py", 6, 10), View("wi
 
 def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_first: int) -> pl.DataFrame:
     gold = set(material.gold["path"])
-    rows = [(one.path, (one.start or 0) - 1, one.end) for one in chunks if one.path in gold]
+    rows = [(chunk.path, (chunk.start or 0) - 1, chunk.end) for chunk in chunks if chunk.path in gold]
     hits = pl.DataFrame(rows, schema=["path", "line_start", "line_end"], orient="row").with_columns(
         *(pl.lit(None, pl.String).alias(name) for name in ("path_given", "symbol")),
         run_id=pl.lit("any"),
@@ -90,7 +90,7 @@ def test_every_rule_moves_a_number(base: ContextRules, other: ContextRules, rule
     assert not before.scores.equals(after.scores) or not before.steps.equals(after.steps)
 
 
-@pytest.mark.parametrize("protocol", [CONTEXTS, PUBLISHED], ids=lambda one: one.name)
+@pytest.mark.parametrize("protocol", [CONTEXTS, PUBLISHED], ids=lambda protocol: protocol.name)
 def test_a_rule_is_part_of_the_seal_and_a_title_is_not(protocol: Protocol) -> None:
     other = OFFICIAL_CONTEXTS if protocol is CONTEXTS else DOCS_CONTEXTS
     assert protocol.context is not None

@@ -16,18 +16,18 @@ _SPAN = st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(1, 20))
 
 
 def definitions(rows: list[Found], rules: ContextRules) -> ContentDefinitions:
-    found = frame(
+    rows_of_texts = frame(
         [(TEXTS["sha256"][text], start, start + length, name, name, f"A.{name}") for text, start, length, name in rows],
         *("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"),
     ).unique(maintain_order=True)
-    return ContentDefinitions.of(found.collect(), TEXTS, rules)
+    return ContentDefinitions.of(rows_of_texts.collect(), TEXTS, rules)
 
 
 def overlapped(rows: list[Found], spans: list[tuple[int, int, int]], rules: ContextRules) -> list[set[int]]:
     text, start, length = np.array(spans, np.int64).reshape(-1, 3).T
-    found = definitions(rows, rules).overlapped(text, Extent(np.arange(len(spans)), start, start + length))
+    overlaps = definitions(rows, rules).overlapped(text, Extent(np.arange(len(spans)), start, start + length))
     symbols: list[set[int]] = [set() for _ in spans]
-    for row, first, after in zip(*found, strict=True):
+    for row, first, after in zip(*overlaps, strict=True):
         symbols[row] |= set(range(first, after))
     return symbols
 
@@ -36,7 +36,7 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
     """Text, start, last byte that counts and number of each definition; symbols are counted in the order of theirs."""
     numbers: list[dict[object, int]] = [{}, {}, {}]
     out = []
-    for text, start, length, name in sorted(set(rows), key=lambda one: (one[0], one[1], one[1] + one[2], one[3])):
+    for text, start, length, name in sorted(set(rows), key=lambda row: (row[0], row[1], row[1] + row[2], row[3])):
         if rules is DOCS_CONTEXTS and not length:
             continue
         key = name if rules is DOCS_CONTEXTS else (start, length, name)
@@ -60,7 +60,7 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(
 
 
 @pytest.mark.parametrize(
-    ("rules", "said", "meant"),
+    ("rules", "symbol", "meant"),
     [
         (DOCS_CONTEXTS, "A.f", {0}),
         (DOCS_CONTEXTS, "g", {1}),
@@ -72,8 +72,8 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(
     ],
 )
 def test_a_name_means_what_bears_it_else_what_its_last_part_names(
-    rules: ContextRules, said: str, meant: set[int]
+    rules: ContextRules, symbol: str, meant: set[int]
 ) -> None:
-    found = definitions([(0, 0, 5, "f"), (0, 6, 5, "g"), (0, 12, 5, "f"), (1, 0, 5, "f")], rules)
-    asked = pl.DataFrame({"row": [0], "text": [0], "symbol": [said]})
-    assert set(found.meant(asked)["number"]) == meant
+    known = definitions([(0, 0, 5, "f"), (0, 6, 5, "g"), (0, 12, 5, "f"), (1, 0, 5, "f")], rules)
+    symbols = pl.DataFrame({"row": [0], "text": [0], "symbol": [symbol]})
+    assert set(known.meant(symbols)["number"]) == meant

@@ -41,10 +41,10 @@ def lake(made: Path, tmp_path: Path) -> Lake:
 
 
 def _evaluate(lake: Path) -> str:
-    said = command(
+    run = command(
         "evaluate", "--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake
     ).done()
-    return said.err
+    return run.err
 
 
 def whole(lake: Lake, protocol: str = DOCS) -> pl.DataFrame:
@@ -108,21 +108,21 @@ def test_the_oracle_bounds_what_is_retrieved_and_gives_the_share(lake: Lake) -> 
     f1 = macro(lake, "line_f1")
     rows = whole(lake).filter(pl.col("metric") == "line_f1", pl.col("k") == 0)
     shares = dict(rows.select("system", "share_of_oracle").iter_rows())
-    bound, found, chance = (f1[f"whole-file+{name}"] for name in ("oracle", "bm25-okapi", "random"))
-    assert None not in (bound, found, chance)
-    assert bound >= found >= chance > 0  # type: ignore[operator] # none of them is None
-    assert shares["whole-file+bm25-okapi"] == pytest.approx(found / bound)  # type: ignore[operator] # likewise
+    bound, bm25, chance = (f1[f"whole-file+{name}"] for name in ("oracle", "bm25-okapi", "random"))
+    assert None not in (bound, bm25, chance)
+    assert bound >= bm25 >= chance > 0  # type: ignore[operator] # none of them is None
+    assert shares["whole-file+bm25-okapi"] == pytest.approx(bm25 / bound)  # type: ignore[operator] # likewise
     assert shares["sample-hurried"] is None
 
 
 def test_what_is_worked_out_for_a_table_equals_what_is_stored(lake: Lake) -> None:
-    asked = [parse_metric(name) for name in ("file_coverage@5", "line_f1@8000", "symbol_precision@20")]
+    requested = [parse_metric(name) for name in ("file_coverage@5", "line_f1@8000", "symbol_precision@20")]
     task, protocol = TASKS["contextbench/issue"], protocols()[DOCS]
-    found = explored(lake, task, protocol, asked).drop("protocol_hash")
-    wanted = pl.concat(lake.read("scores", protocol=DOCS).filter(metric=metric.name, k=k) for metric, k in asked)
-    assert found["run_id"].n_unique() == 5
+    computed = explored(lake, task, protocol, requested).drop("protocol_hash")
+    wanted = pl.concat(lake.read("scores", protocol=DOCS).filter(metric=metric.name, k=k) for metric, k in requested)
+    assert computed["run_id"].n_unique() == 5
     order = ["run_id", "item_id", "metric"]
-    assert_frame_equal(found.sort(order), wanted.drop("benchmark", "protocol_hash").sort(order))
+    assert_frame_equal(computed.sort(order), wanted.drop("benchmark", "protocol_hash").sort(order))
 
 
 def numbers_of(printed: str) -> dict[str, list[str]]:
@@ -132,21 +132,21 @@ def numbers_of(printed: str) -> dict[str, list[str]]:
 
 
 def test_any_cut_off_of_steps_and_budgets_is_worked_out_when_asked_for(lake: Lake) -> None:
-    asked = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake.root)
-    said = command("evaluate", *asked, "--metrics", "file_coverage@20,file_coverage@19,line_f1@0,line_f1@4000").done()
-    numbers = numbers_of(said.out)
+    options = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake.root)
+    run = command("evaluate", *options, "--metrics", "file_coverage@20,file_coverage@19,line_f1@0,line_f1@4000").done()
+    numbers = numbers_of(run.out)
     # The repositories have fewer files than nineteen.
     assert numbers["whole-file+bm25-okapi"][0] == numbers["whole-file+bm25-okapi"][1]
     assert numbers["sample-hurried"][:2] == ["–", "–"]
     assert float(numbers["whole-file+oracle"][3]) > float(numbers["whole-file+random"][3]) > 0
-    said = command("evaluate", *asked, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50").done()
-    numbers = numbers_of(said.out)
+    run = command("evaluate", *options, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50").done()
+    numbers = numbers_of(run.out)
     assert float(numbers["whole-file+oracle"][0]) > float(numbers["whole-file+random"][0]) > 0
     # An agent has a context and no list of results; what lists of files a random order has is not worked out.
     assert numbers["sample-hurried"][2:4] == numbers["whole-file+random"][2:3] * 2 == ["–", "–"]
     assert float(numbers["whole-file+oracle"][2]) == 1 >= float(numbers["whole-file+oracle"][3]) > 0.5
-    said = command("evaluate", *asked, "--metrics", "file_coverage@21")
-    said.refused(Exit.USAGE, "runs of contextbench/issue keep 20 results")
+    run = command("evaluate", *options, "--metrics", "file_coverage@21")
+    run.refused(Exit.USAGE, "runs of contextbench/issue keep 20 results")
 
 
 def test_agents_that_answered_different_items_are_also_compared_on_those_that_both_have(lake: Lake) -> None:
@@ -166,20 +166,21 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     lake.write("aggregates", pl.concat([means, others]), part="all", fingerprint="", **of_run)
     for stale in [*lake.parts("comparisons", protocol=OFFICIAL), *lake.parts("boards", protocol=OFFICIAL)]:
         lake.remove(stale)
-    (one,) = [one for one in compare(lake, "sample-hurried", "sample-methodical", []) if one["protocol"] == OFFICIAL]
+    compared = compare(lake, "sample-hurried", "sample-methodical", [])
+    (pair,) = [row for row in compared if row["protocol"] == OFFICIAL]
     board = {
-        row["system"]: row for row in whole(lake, OFFICIAL).filter(metric=one["metric"], k=0).iter_rows(named=True)
+        row["system"]: row for row in whole(lake, OFFICIAL).filter(metric=pair["metric"], k=0).iter_rows(named=True)
     }
-    assert (one["average"], one["n_a"], one["n_b"], one["n"]) == ("micro", 27, 30, 27)
-    assert (one["a"], one["b"]) == tuple(board[name]["micro"] for name in ("sample-hurried", "sample-methodical"))
-    theirs = lake.read("scores", protocol=OFFICIAL).filter(metric=one["metric"], k=0)
+    assert (pair["average"], pair["n_a"], pair["n_b"], pair["n"]) == ("micro", 27, 30, 27)
+    assert (pair["a"], pair["b"]) == tuple(board[name]["micro"] for name in ("sample-hurried", "sample-methodical"))
+    theirs = lake.read("scores", protocol=OFFICIAL).filter(metric=pair["metric"], k=0)
     mine = lake.read("runs").filter(pl.col("system") == "sample-methodical")["run_id"].item()
     theirs = theirs.filter(pl.col("run_id") == mine, ~pl.col("item_id").is_in(failed.implode()))
-    assert one["b_shared"] == pytest.approx(sum(theirs["numerator"].to_list()) / sum(theirs["denominator"].to_list()))
-    assert one["b_shared"] != one["b"]
-    said = command("evaluate", "compare", "sample-hurried", "sample-methodical", "--lake", lake.root)
-    assert "27 and 30  all items, micro" in said.out
-    assert "  on their shared items" in said.out
+    assert pair["b_shared"] == pytest.approx(sum(theirs["numerator"].to_list()) / sum(theirs["denominator"].to_list()))
+    assert pair["b_shared"] != pair["b"]
+    run = command("evaluate", "compare", "sample-hurried", "sample-methodical", "--lake", lake.root)
+    assert "27 and 30  all items, micro" in run.out
+    assert "  on their shared items" in run.out
 
 
 @pytest.mark.parametrize(("protocol", "wanted"), [(DOCS, 0.0), (OFFICIAL, 1.0)])
@@ -188,8 +189,8 @@ def test_the_ratio_of_sums_of_nothing_is_what_the_protocol_makes_of_nothing(prot
     zero = dict.fromkeys(("k", "value", "numerator", "denominator"), 0)
     items = pl.LazyFrame({"item_id": ["item"], "repo": ["a"], "subset": ["full"]})
     rows = score_rows({"metric": names}, protocol=protocol, item_id="item", granularity="file", **zero)
-    found = aggregate(protocols()[protocol], rows, items).collect()
-    micro = dict(found.filter(slice="all").select("metric", "micro").iter_rows())
+    aggregates = aggregate(protocols()[protocol], rows, items).collect()
+    micro = dict(aggregates.filter(slice="all").select("metric", "micro").iter_rows())
     assert micro == {**dict.fromkeys(names[:3], wanted), "file_redundancy": 0.0}
 
 
@@ -220,19 +221,19 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
     steps = lake.read("step_scores", protocol=DOCS, run_id=run_id).filter(granularity="line").sort("item_id", "step")
     last = steps.group_by("item_id").last()
     means = whole(lake).filter(run_id=run_id)
-    found = means.filter(metric="line_redundancy")["micro"].item()
-    assert found == pytest.approx(1 - sum(last["n_cumulative"]) / sum(steps["n_pred"]), abs=1e-12)
+    redundancy = means.filter(metric="line_redundancy")["micro"].item()
+    assert redundancy == pytest.approx(1 - sum(last["n_cumulative"]) / sum(steps["n_pred"]), abs=1e-12)
     assert means.filter(metric="line_auc")["micro"].item() is None
 
 
 def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(lake: Lake) -> None:
     for name in SCORED:
         shutil.rmtree(lake.root / name)
-    asked = ("evaluate", "--benchmarks", "contextbench", "--lake", lake.root, "--systems")
+    options = ("evaluate", "--benchmarks", "contextbench", "--lake", lake.root, "--systems")
     systems = dict(lake.read("runs").select("run_id", "system").iter_rows())
 
     def scored(pattern: str) -> set[str]:
-        command(*asked, pattern).done()
+        command(*options, pattern).done()
         return {systems[run_id] for run_id in lake.read("scores")["run_id"].unique()}
 
     assert scored("sample-hurried") == {"sample-hurried"}
@@ -240,14 +241,14 @@ def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(
     baselines = {f"whole-file+{name}" for name in ("bm25-okapi", "oracle", "random")}
     shutil.rmtree(lake.root / "scores")
     assert scored("*+bm25-okapi") == baselines
-    command(*asked, "sample-hurrid").refused(Exit.USAGE, "Did you mean 'sample-hurried'")
+    command(*options, "sample-hurrid").refused(Exit.USAGE, "Did you mean 'sample-hurried'")
     listed = command("evaluate", "list", "systems", "--lake", lake.root)
     assert "sample-methodical" in listed.out
 
 
 def test_where_the_gold_of_agents_and_rankings_went_adds_up(lake: Lake) -> None:
     means = checked(lake, "line_coverage", 0, DOCS).filter(slice="all").join(lake.read("runs"), on="run_id")
-    shares = {(system, one): macro for system, one, macro in means.select("system", "class", "macro").iter_rows()}
+    shares = {(system, kind): macro for system, kind, macro in means.select("system", "class", "macro").iter_rows()}
     agents = [name for name in means["system"].unique() if name.startswith("sample-")]
     # What an agent saw and did not keep is what its steps cover beyond its final context.
     assert agents
@@ -286,10 +287,10 @@ def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
     lake = tmp_path / "parts"
     command("ingest", "contextbench", "--source", "sample", "--chunkers", "whole-file", "--lake", lake).done()
     _evaluate(lake)
-    one, parts = Lake(made), Lake(lake)
+    whole, parts = Lake(made), Lake(lake)
     names = [part.name for part in parts.parts("items", benchmark="contextbench")]
     assert names == ["full-0000", "full-0001", "full-0002"]
     assert {part.name for part in parts.parts("scores", benchmark="contextbench")} == {*names}
     for name in ("items", "gold_spans", "hits", "run_items", "scores", "step_scores", "ledger", "aggregates", "boards"):
         key = table(name).key
-        assert_frame_equal(parts.read(name).sort(key), one.read(name).sort(key), check_exact=True)
+        assert_frame_equal(parts.read(name).sort(key), whole.read(name).sort(key), check_exact=True)

@@ -28,7 +28,7 @@ def docs_lines(views: Sequence[View]) -> set[tuple[str, int]]:
 
 
 def docs_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
-    starts = {path: [0, *(at + 1 for at, one in enumerate(text) if one == "\n")] for path, text in FILES.items()}
+    starts = {path: [0, *(at + 1 for at, mark in enumerate(text) if mark == "\n")] for path, text in FILES.items()}
     return {
         (path, byte)
         for path, line in docs_lines(views)
@@ -48,11 +48,11 @@ def merged(ranges: Ranges) -> Ranges:
 
 
 def published_lines(views: Sequence[View]) -> dict[str, Ranges]:
-    found: dict[str, Ranges] = {}
+    ranges_of: dict[str, Ranges] = {}
     for view in views:
         if view.path in FILES and (view.start or 0) > 0 and (view.end or 0) > 0:
-            found.setdefault(view.path, []).append((view.start or 0, view.end or 0))
-    return {path: merged(ranges) for path, ranges in found.items()}
+            ranges_of.setdefault(view.path, []).append((view.start or 0, view.end or 0))
+    return {path: merged(ranges) for path, ranges in ranges_of.items()}
 
 
 def size(held: dict[str, Ranges]) -> int:
@@ -60,8 +60,8 @@ def size(held: dict[str, Ranges]) -> int:
 
 
 def shared(held: dict[str, Ranges], gold: dict[str, Ranges]) -> int:
-    pairs = [(one, other) for path in held for one in held[path] for other in gold.get(path, [])]
-    return sum(max(0, min(one[1], other[1]) - max(one[0], other[0]) + 1) for one, other in pairs)
+    pairs = [(mine, other) for path in held for mine in held[path] for other in gold.get(path, [])]
+    return sum(max(0, min(mine[1], other[1]) - max(mine[0], other[0]) + 1) for mine, other in pairs)
 
 
 GOLD_VIEWS = [View(*span) for span in GOLD]
@@ -69,10 +69,10 @@ GOLD_VIEWS = [View(*span) for span in GOLD]
 
 @given(st.lists(_VIEWS, max_size=4), _VIEWS)
 def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]], final: list[View]) -> None:
-    found = scored(CONTEXTS, material, answer(final, steps))
+    scores = scored(CONTEXTS, material, answer(final, steps))
     for granularity, as_set in (("line", docs_lines), ("span", docs_bytes)):
         gold = as_set(GOLD_VIEWS)
-        rows = found.steps.filter(granularity=granularity).select(
+        rows = scores.steps.filter(granularity=granularity).select(
             "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
         )
         seen: list[View] = []
@@ -80,7 +80,7 @@ def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]
             seen += step
             here, so_far = as_set(step), as_set(seen)
             assert row == (len(gold), len(here), len(here & gold), len(so_far), len(so_far & gold))
-        precision = found.scores.filter(metric=f"{granularity}_precision", k=0).row(0, named=True)
+        precision = scores.scores.filter(metric=f"{granularity}_precision", k=0).row(0, named=True)
         held = as_set(final)
         assert (precision["numerator"], precision["denominator"]) == (len(held & gold), len(held))
 
@@ -89,9 +89,9 @@ def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]
 def test_published_sizes_are_those_of_merged_ranges(
     material: Material, steps: list[list[View]], final: list[View]
 ) -> None:
-    found = scored(PUBLISHED, material, answer([*final, View("a.py")], steps))
+    scores = scored(PUBLISHED, material, answer([*final, View("a.py")], steps))
     gold = {"a.py": [(2, 9)], "b.py": [(1, 4)], "gone.py": [(1, 3)]}
-    rows = found.steps.filter(granularity="line").select(
+    rows = scores.steps.filter(granularity="line").select(
         "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
     )
     seen: list[View] = []
@@ -100,6 +100,6 @@ def test_published_sizes_are_those_of_merged_ranges(
         here, so_far = published_lines(step), published_lines(seen)
         assert row == (15, size(here), shared(here, gold), size(so_far), shared(so_far, gold))
     held = published_lines(final)
-    precision = found.scores.filter(metric="line_precision", k=0).row(0, named=True)
+    precision = scores.scores.filter(metric="line_precision", k=0).row(0, named=True)
     assert (precision["numerator"], precision["denominator"]) == (shared(held, gold), size(held))
     assert precision["value"] == (shared(held, gold) / size(held) if size(held) > 0 else 1.0)

@@ -129,21 +129,22 @@ RULES: Mapping[str, tuple[Material, Answer, Mapping[str, tuple[Numbers, Numbers]
 
 @pytest.mark.parametrize("rule", RULES)
 def test_each_protocol_goes_by_its_own_rules(rule: str) -> None:
-    material, one, wanted = RULES[rule]
-    found = {metric: tuple(of(rules, material, one, metric) for rules in (CONTEXTS, PUBLISHED)) for metric in wanted}
-    assert found == wanted
+    material, given, wanted = RULES[rule]
+    scores = {metric: tuple(of(rules, material, given, metric) for rules in (CONTEXTS, PUBLISHED)) for metric in wanted}
+    assert scores == wanted
 
 
 def test_an_item_without_a_context_scores_nothing_or_is_left_out() -> None:
     seen = answer([View("nowhere.py", 1, 5)], steps=[[View("a.py", 3, 5)]], status="no-context")
-    found = numbers(CONTEXTS, world(), seen)
-    assert (found["line_f1"], found["file_coverage"], found["line_auc"], found["n_steps"]) == (0.0, 0.0, 1.0, 1.0)
+    values = numbers(CONTEXTS, world(), seen)
+    assert (values["line_f1"], values["file_coverage"], values["line_auc"], values["n_steps"]) == (0.0, 0.0, 1.0, 1.0)
     assert set(numbers(PUBLISHED, world(), seen).values()) == {None}
 
 
 def test_an_item_that_a_run_passed_over_scores_nothing_or_is_left_out() -> None:
-    found = numbers(CONTEXTS, world(), None)
-    assert (found["line_f1"], found["line_auc"], found["line_redundancy"], found["n_steps"]) == (0.0, 0.0, None, None)
+    values = numbers(CONTEXTS, world(), None)
+    names = ("line_f1", "line_auc", "line_redundancy", "n_steps")
+    assert [values[name] for name in names] == [0.0, 0.0, None, None]
     assert set(numbers(PUBLISHED, world(), None).values()) == {None}
 
 
@@ -163,8 +164,8 @@ def test_a_rankings_final_context_is_cut_at_8000_characters_at_a_lines_end() -> 
 
 
 def test_the_results_of_a_ranking_are_files_to_the_published_rules_as_well() -> None:
-    found = numbers(PUBLISHED, long(), ranking([View("b.py", 1, 10), View("a.py", 1, 50)]))
-    assert (found["file_coverage"], found["file_precision"], found["file_auc"]) == (1.0, 0.5, 19 / 20)
+    values = numbers(PUBLISHED, long(), ranking([View("b.py", 1, 10), View("a.py", 1, 50)]))
+    assert (values["file_coverage"], values["file_precision"], values["file_auc"]) == (1.0, 0.5, 19 / 20)
     # Of an agent they are what was named as a file.
     agent = numbers(PUBLISHED, long(), answer([View("a.py", 1, 50)]))
     assert (agent["file_coverage"], agent["file_precision"]) == (0.0, 1.0)
@@ -172,7 +173,7 @@ def test_the_results_of_a_ranking_are_files_to_the_published_rules_as_well() -> 
 
 def test_budgets_cut_agents_and_rankings_alike_in_the_order_given() -> None:
     views = [View("b.py", 1, 10), View("a.py", 41, 60), View("a.py", 1, 50)]
-    agent, ranked = (numbers(CONTEXTS, long(), one) for one in (answer(views), ranking(views)))
+    agent, ranked = (numbers(CONTEXTS, long(), given) for given in (answer(views), ranking(views)))
     for name in ("line_coverage", "line_precision", "line_f1"):
         for budget in (2_000, 8_000, 32_000):
             assert agent[f"{name}@{budget}"] == ranked[f"{name}@{budget}"]
@@ -191,16 +192,16 @@ def test_blank_lines_cost_nothing_and_the_first_line_too_dear_ends_the_walk() ->
 
 def test_depths_look_at_the_first_results_and_an_agent_has_none() -> None:
     ranked = ranking([View("b.py", number, number) for number in range(1, 6)] + [View("a.py", 1, 10)])
-    found = numbers(CONTEXTS, long(), ranked)
-    assert [found[f"file_coverage@{k}"] for k in (5, 10, 20)] == [0.0, 1.0, 1.0]
-    assert [found[f"span_f1@{k}"] for k in (5, 10)] == [0.0, 2 * 10 / (100 + 15)]
+    values = numbers(CONTEXTS, long(), ranked)
+    assert [values[f"file_coverage@{k}"] for k in (5, 10, 20)] == [0.0, 1.0, 1.0]
+    assert [values[f"span_f1@{k}"] for k in (5, 10)] == [0.0, 2 * 10 / (100 + 15)]
     agent = numbers(CONTEXTS, long(), answer([View("a.py", 1, 10)]))
     assert {agent[f"{of}_coverage@{k}"] for of in ("file", "symbol", "span") for k in (5, 10, 20)} == {None}
 
 
 def test_a_rankings_steps_are_its_first_20_results_and_the_last_state_stands() -> None:
-    found = numbers(CONTEXTS, long(), ranking([View("b.py", 1, 10), View("a.py", 1, 50)]))
-    assert (found["n_steps"], found["line_auc"], found["line_redundancy"]) == (20.0, 0.5 * 19 / 20, 0.0)
+    values = numbers(CONTEXTS, long(), ranking([View("b.py", 1, 10), View("a.py", 1, 50)]))
+    assert (values["n_steps"], values["line_auc"], values["line_redundancy"]) == (20.0, 0.5 * 19 / 20, 0.0)
     further = ranking([View("b.py", 1, 1)] * 20 + [View("a.py", 1, 100)])
     assert numbers(CONTEXTS, long(), further)["line_auc"] == 0.0
     steps = scored(CONTEXTS, long(), further).steps.filter(granularity="line")
@@ -209,9 +210,9 @@ def test_a_rankings_steps_are_its_first_20_results_and_the_last_state_stands() -
 
 def test_an_oracles_order_for_lines_is_what_budgets_cut() -> None:
     seen = ranking([View("b.py", 1, 100), View("a.py", 1, 20)], lines=[View("a.py", 1, 20)])
-    found = numbers(CONTEXTS, long(), seen)
-    assert (found["line_precision"], found["line_coverage@2000"]) == (1.0, 0.2)
-    assert found["file_coverage@5"] == 1.0
+    values = numbers(CONTEXTS, long(), seen)
+    assert (values["line_precision"], values["line_coverage@2000"]) == (1.0, 0.2)
+    assert values["file_coverage@5"] == 1.0
     steps = scored(CONTEXTS, long(), seen).steps.filter(granularity="line")
     assert steps["n_cumulative"].to_list()[:2] == [100, 120]
 
@@ -225,6 +226,6 @@ def test_runs_scored_together_have_the_scores_they_have_alone() -> None:
     ]
     for protocol in (CONTEXTS, PUBLISHED):
         together = scored(protocol, long(), *answers).scores
-        for number, one in enumerate(answers):
-            alone = scored(protocol, long(), one).scores.drop("run_id")
+        for number, given in enumerate(answers):
+            alone = scored(protocol, long(), given).scores.drop("run_id")
             assert together.filter(pl.col("run_id") == str(number)).drop("run_id").equals(alone)

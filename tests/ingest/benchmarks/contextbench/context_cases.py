@@ -83,7 +83,7 @@ def blob_id(content: bytes) -> str:
 
 def repo_parquet(files: Mapping[str, str] = FILES) -> bytes:
     rows = [(path, blob_id(content.encode()), content) for path, content in files.items()]
-    return parquet({name: [one[place] for one in rows] for place, name in enumerate(("path", "blob_sha", "content"))})
+    return parquet({name: [file[n] for file in rows] for n, name in enumerate(("path", "blob_sha", "content"))})
 
 
 def build(
@@ -113,11 +113,11 @@ def ingested(
 
 
 def items(lake: Path) -> dict[str, Row]:
-    return {str(one["item_id"]): one for one in Lake(lake).read("items").rows(named=True)}
+    return {str(item["item_id"]): item for item in Lake(lake).read("items").rows(named=True)}
 
 
 def why_not(lake: Path) -> dict[str, object]:
-    return {name: one["why_not"] for name, one in items(lake).items()}
+    return {name: item["why_not"] for name, item in items(lake).items()}
 
 
 def rejected(lake: Path) -> list[tuple[str, str, str]]:

@@ -112,7 +112,7 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
 def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_once(tmp_path: Path) -> None:
     beside = {"acme__rockets-2.parquet": repo_parquet(), "acme__boats-3.parquet": repo_parquet()}
     ingested(tmp_path / "lake", build(tmp_path / "source", THREE, files=beside))
-    assert why_not(tmp_path / "lake") == dict.fromkeys([str(one["original_inst_id"]) for one in THREE])
+    assert why_not(tmp_path / "lake") == dict.fromkeys([str(row["original_inst_id"]) for row in THREE])
     assert len(files(tmp_path / "lake")) == 4
     blobs = Lake(tmp_path / "lake").read("blobs")
     assert blobs.height == blobs["sha256"].n_unique() == len(FILES)
@@ -158,9 +158,9 @@ def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
     source = build(tmp_path / "source", THREE)
     put(source / "contextbench/contextbench_verified.parquet", parquet(THREE[1:2]))
     ingested(tmp_path / "lake", source, subsets=["verified"])
-    assert {name: one["subset"] for name, one in items(tmp_path / "lake").items()} == {"acme__rockets-2": "verified"}
+    assert {name: item["subset"] for name, item in items(tmp_path / "lake").items()} == {"acme__rockets-2": "verified"}
     ingested(tmp_path / "all", source)
-    assert {one["subset"] for one in items(tmp_path / "all").values()} == {"full"}
+    assert {item["subset"] for item in items(tmp_path / "all").values()} == {"full"}
     assert len(items(tmp_path / "all")) == 3
 
 
@@ -216,9 +216,9 @@ BOTH = ("contextbench_verified_test.parquet", "test.parquet")
 def instances(folder: Path, *names: str) -> list[Instance]:
     rejects, notes = Rejects(), list[str]()
     files = [entry_on_disk(folder / name, name, "", -1) for name in names]
-    found = read_instances(files, rejects, notes)
+    read = read_instances(files, rejects, notes)
     assert len(rejects) == 0
-    return found
+    return read
 
 
 @pytest.fixture(scope="module")
@@ -228,20 +228,20 @@ def lake(real_contextbench: Path) -> Path:
 
 def test_both_encodings_give_the_same_391_spans(shared: Path) -> None:
     json_lists, text_blocks = (instances(shared / "contextbench", name) for name in BOTH)
-    assert [one.item_id for one in json_lists] == [one.item_id for one in text_blocks]
-    for one, other in zip(json_lists, text_blocks, strict=True):
-        assert [span[:3] for span in one.gold] == [span[:3] for span in other.gold]
-    assert (len(json_lists), sum(len(one.gold) for one in json_lists)) == (50, 391)
+    assert [listed.item_id for listed in json_lists] == [listed.item_id for listed in text_blocks]
+    for listed, other in zip(json_lists, text_blocks, strict=True):
+        assert [span[:3] for span in listed.gold] == [span[:3] for span in other.gold]
+    assert (len(json_lists), sum(len(instance.gold) for instance in json_lists)) == (50, 391)
     both = instances(shared / "contextbench", *BOTH)
-    assert [(one.item_id, one.why_not) for one in both] == [(one.item_id, None) for one in json_lists]
+    assert [(row.item_id, row.why_not) for row in both] == [(row.item_id, None) for row in json_lists]
 
 
 def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, lake: Path) -> None:
     at_hand = set(json.loads((shared / "contextbench/instances_with_files.json").read_text()))
-    found = items(lake)
-    assert {name for name, one in found.items() if one["scorable"]} == at_hand
-    assert (len(found), len(at_hand)) == (50, 21)
-    assert all("is not available" in str(found[name]["why_not"]) for name in set(found) - at_hand)
+    every = items(lake)
+    assert {name for name, item in every.items() if item["scorable"]} == at_hand
+    assert (len(every), len(at_hand)) == (50, 21)
+    assert all("is not available" in str(every[name]["why_not"]) for name in set(every) - at_hand)
     assert "ContextBench full: 21 of 50 can be scored" in (lake.parent / "said").read_text()
     assert not [source for source, *_ in rejected(lake) if source.endswith((".parquet", ".csv"))]
 
@@ -251,10 +251,10 @@ def test_what_is_odd_about_the_gold_at_hand(shared: Path, lake: Path) -> None:
     counted = flags.str.split_exact(":", 1).struct.unnest()
     totals = dict(counted.group_by("field_0").agg(pl.col("field_1").cast(pl.Int64).sum()).rows())
     assert totals == {"content-differs": 17, "ends-past-eof": 13, "file-not-searched": 2, "duplicate-spans": 1}
-    scorable = {name for name, one in items(lake).items() if one["scorable"]}
-    checked = [one for one in instances(shared / "contextbench", BOTH[0]) if one.item_id in scorable]
-    assert sum(len(one.gold) for one in checked) == 108
-    assert sum(len(one.gold) - len({span[:3] for span in one.gold}) for one in checked) == 1
+    scorable = {name for name, item in items(lake).items() if item["scorable"]}
+    checked = [instance for instance in instances(shared / "contextbench", BOTH[0]) if instance.item_id in scorable]
+    assert sum(len(instance.gold) for instance in checked) == 108
+    assert sum(len(instance.gold) - len({span[:3] for span in instance.gold}) for instance in checked) == 1
 
 
 def test_gold_bytes_are_the_lines_they_stand_for(lake: Path) -> None:
@@ -264,10 +264,10 @@ def test_gold_bytes_are_the_lines_they_stand_for(lake: Path) -> None:
         .join(store.read("items").select("item_id", "pool_id"), on="item_id")
     )  # fmt: skip
     files = store.read("files").with_columns(pl.col("pool_id").str.strip_suffix("#rest"))
-    found = spans.join(files, on=["pool_id", "path"]).join(store.read("blobs").select("sha256", "text"), on="sha256")
-    assert found.height == spans.height == 107
-    for one in found.iter_rows(named=True):
-        lines = one["text"].split("\n")
-        whole = "".join(f"{line}\n" for line in lines[one["line_start"] : one["line_end"]])
-        cut = one["text"].encode()[one["byte_start"] : one["byte_end"]].decode()
+    joined = spans.join(files, on=["pool_id", "path"]).join(store.read("blobs").select("sha256", "text"), on="sha256")
+    assert joined.height == spans.height == 107
+    for record in joined.iter_rows(named=True):
+        lines = record["text"].split("\n")
+        whole = "".join(f"{line}\n" for line in lines[record["line_start"] : record["line_end"]])
+        cut = record["text"].encode()[record["byte_start"] : record["byte_end"]].decode()
         assert cut in (whole, whole[:-1])

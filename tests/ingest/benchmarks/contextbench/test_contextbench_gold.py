@@ -31,7 +31,7 @@ func b() {
 
 
 def places(value: object) -> list[tuple[str, int, int]]:
-    return [one[:3] for one in decode_gold(value)]
+    return [span[:3] for span in decode_gold(value)]
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_every_form_names_the_same_spans(value: object) -> None:
 
 
 def test_a_row_has_its_gold_under_either_name() -> None:
-    assert [one[:3] for one in gold_of({"gold_context": BLOCKS, "gold_ctx": []})] == PLACES
-    assert [one[:3] for one in gold_of({"init_ctx": TWO[:1], "add_ctx": json.dumps(TWO[1:])})] == PLACES
-    assert [one[:3] for one in gold_of({"init_ctx": [], "add_ctx": [], "gold_ctx": TWO})] == PLACES
-    assert [one[:3] for one in gold_of({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO})] == PLACES
+    assert [span[:3] for span in gold_of({"gold_context": BLOCKS, "gold_ctx": []})] == PLACES
+    assert [span[:3] for span in gold_of({"init_ctx": TWO[:1], "add_ctx": json.dumps(TWO[1:])})] == PLACES
+    assert [span[:3] for span in gold_of({"init_ctx": [], "add_ctx": [], "gold_ctx": TWO})] == PLACES
+    assert [span[:3] for span in gold_of({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO})] == PLACES
 
 
 def test_a_line_of_code_that_looks_like_a_head_is_content() -> None:
@@ -141,13 +141,13 @@ FILES = {"a.py": "one\ntwo\nthree\n", "ü.py": "äöü\nß", "crlf.py": "one\r\n
 
 
 def audited(*spans: tuple[str, int, int] | GoldSpan, files: Mapping[str, str] = FILES) -> Audit:
-    given_spans = [one if isinstance(one, GoldSpan) else GoldSpan(*one, None) for one in spans]
+    given_spans = [span if isinstance(span, GoldSpan) else GoldSpan(*span, None) for span in spans]
     return audit(given_spans, {path: text.encode() for path, text in files.items()})
 
 
-def rows(found: Audit, rule: str = "context") -> list[tuple[object, ...]]:
+def rows(audit_of: Audit, rule: str = "context") -> list[tuple[object, ...]]:
     keys = ("path", "line_start", "line_end", "byte_start", "byte_end", "times")
-    return [tuple(row.get(key) for key in keys) for row in found.rows if row["gold"] == rule]
+    return [tuple(row.get(key) for key in keys) for row in audit_of.rows if row["gold"] == rule]
 
 
 def test_lines_become_half_open_and_have_their_bytes() -> None:
@@ -157,9 +157,9 @@ def test_lines_become_half_open_and_have_their_bytes() -> None:
 
 
 def test_a_span_wholly_past_the_end_keeps_its_file_and_no_lines() -> None:
-    found = audited(("a.py", 8, 9))
-    assert rows(found) == [("a.py", 3, 3, 14, 14, 1)]
-    assert found.flags == ["ends-past-eof:1", "starts-past-eof:1"]
+    result = audited(("a.py", 8, 9))
+    assert rows(result) == [("a.py", 3, 3, 14, 14, 1)]
+    assert result.flags == ["ends-past-eof:1", "starts-past-eof:1"]
     assert rows(audited(("empty.py", 1, 1))) == [("empty.py", 0, 0, 0, 0, 1)]
 
 
@@ -182,15 +182,15 @@ spans = st.builds(
 @given(st.lists(spans, max_size=6))
 def test_the_briefs_rule_holds_the_lines_that_there_are(given_spans: list[GoldSpan]) -> None:
     n_lines = {"a.py": 3, "./a.py": 3, "empty.py": 0}
-    named = {
-        (one.file.removeprefix("./"), line)
-        for one in given_spans
-        for line in range(one.line_start - 1, one.line_end)
-        if line < n_lines.get(one.file, 0)
+    lines = {
+        (span.file.removeprefix("./"), line)
+        for span in given_spans
+        for line in range(span.line_start - 1, span.line_end)
+        if line < n_lines.get(span.file, 0)
     }
-    found = audited(*given_spans)
-    kept = {(row["path"], line) for row in found.rows if row["gold"] == "context"
+    result = audited(*given_spans)
+    kept = {(row["path"], line) for row in result.rows if row["gold"] == "context"
             for line in range(int(str(row["line_start"])), int(str(row["line_end"])))}  # fmt: skip
-    assert kept == named
-    assert sum(int(str(row["times"])) for row in found.rows if row["gold"] == "context-official") == len(given_spans)
-    assert set(found.counts) <= set(FLAGS)
+    assert kept == lines
+    assert sum(int(str(row["times"])) for row in result.rows if row["gold"] == "context-official") == len(given_spans)
+    assert set(result.counts) <= set(FLAGS)

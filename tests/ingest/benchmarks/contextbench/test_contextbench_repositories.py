@@ -40,8 +40,8 @@ def read(data: bytes, only: set[str] | None = None) -> tuple[list[TreeFile], lis
     rejects = Rejects()
     repository = RepositoryParquet(entry("acme.parquet", data), "repo_files")
     files = sorted(repository.files(rejects, only))
-    assert all(one.source == "repo_files/acme.parquet" for one in rejects)
-    return files, [(one.position, one.reason) for one in rejects]
+    assert all(reject.source == "repo_files/acme.parquet" for reject in rejects)
+    return files, [(reject.position, reject.reason) for reject in rejects]
 
 
 def rows(*given: File) -> bytes:
@@ -114,9 +114,9 @@ def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> N
     other = replace(mine, item_id="acme__rockets-2", upstream_id=None, commit="c" * 40)
     files = Tree("repo_files", [entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")])
     find = repository_finder(RawFiles([], [files]), [mine, other])
-    found = find(mine)
-    assert isinstance(found, RepositoryParquet)
-    assert found.entry.path == f"{name}.parquet"
+    repository = find(mine)
+    assert isinstance(repository, RepositoryParquet)
+    assert repository.entry.path == f"{name}.parquet"
     assert find(other) is None
 
 
@@ -156,9 +156,9 @@ def test_every_parquet_file_is_read_and_repositories_are_fetched(
     revision = Lake(tmp_path / "lake").read("benchmarks")["revision"].to_list()
     assert revision == [f"Contextbench/ContextBench@{REVISION}"]
     assert (done.expected, done.scored) == (3, 2)
-    found = why_not(tmp_path / "lake")
-    assert [found[f"acme__rockets-{n}"] for n in (1, 2)] == [None, None]
-    assert "its repository is not available: acme/boats" in str(found["acme__boats-3"])
+    reasons = why_not(tmp_path / "lake")
+    assert [reasons[f"acme__rockets-{n}"] for n in (1, 2)] == [None, None]
+    assert "its repository is not available: acme/boats" in str(reasons["acme__boats-3"])
     assert set(Lake(tmp_path / "lake").read("files")["path"]) == set(FILES)
 
     read_hub(tmp_path, "verified")
@@ -177,8 +177,8 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.Mo
     )
     put(tmp_path / "folder" / "contextbench" / "data" / "train.parquet", parquet([row(base_commit=commit)]))
     arguments = ["--source", tmp_path / "folder", "--repositories", f"file://{tmp_path / 'remotes'}"]
-    said = command("ingest", "contextbench", *arguments, "--lake", tmp_path / "other", "--chunkers", "whole-file")
-    said.done("1 of 1 item ready")
+    run = command("ingest", "contextbench", *arguments, "--lake", tmp_path / "other", "--chunkers", "whole-file")
+    run.done("1 of 1 item ready")
 
 
 @pytest.mark.parametrize(

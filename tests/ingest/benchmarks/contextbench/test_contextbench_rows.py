@@ -34,28 +34,28 @@ def read(**files: bytes) -> tuple[list[Instance], list[tuple[str, str, str]], li
     """The instances of files `rows_json=…`, what was rejected, and what was noted."""
     rejects, notes = Rejects(), list[str]()
     entries = [entry(name.replace("_", ".", 1), data) for name, data in files.items()]
-    found = read_instances(entries, rejects, notes)
-    return found, [(one.source, one.position, one.reason) for one in rejects], notes
+    instances = read_instances(entries, rejects, notes)
+    return instances, [(reject.source, reject.position, reject.reason) for reject in rejects], notes
 
 
 def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
     rows = [row("acme__rockets-1"), row("acme__rockets-2", [])]
-    lines = b"".join(json.dumps(one).encode() + b"\r\n" for one in rows)
+    lines = b"".join(json.dumps(row).encode() + b"\r\n" for row in rows)
     texts = {"a_parquet": parquet(rows), "a_json": json.dumps(rows).encode(), "a_jsonl": b"\xef\xbb\xbf" + lines}
-    found = {name: read(**{name: data}) for name, data in texts.items()}
-    for instances, rejects, notes in found.values():
+    results = {name: read(**{name: data}) for name, data in texts.items()}
+    for instances, rejects, notes in results.values():
         assert (rejects, notes) == ([], [])
-        assert [one.ids for one in instances] == [
+        assert [row.ids for row in instances] == [
             [f"acme__rockets-{n}", upstream(f"acme__rockets-{n}")] for n in (1, 2)
         ]
-        assert [one.gold[:1] and one.gold[0][:3] for one in instances] == [("/testbed/src/engine.py", 2, 3), []]
-        assert [one.why_not for one in instances] == [None, "its gold is empty"]
-        assert {one.pool_id for one in instances} == {f"acme/rockets@{COMMIT}"}
+        assert [row.gold[:1] and row.gold[0][:3] for row in instances] == [("/testbed/src/engine.py", 2, 3), []]
+        assert [row.why_not for row in instances] == [None, "its gold is empty"]
+        assert {row.pool_id for row in instances} == {f"acme/rockets@{COMMIT}"}
 
 
 def test_one_id_in_both_encodings_is_one_instance() -> None:
     instances, rejects, notes = read(a_parquet=parquet([row()]), b_parquet=parquet([row("acme__rockets-1", TEXT_GOLD)]))
-    assert [(one.item_id, one.where, one.why_not) for one in instances] == [
+    assert [(instance.item_id, instance.where, instance.why_not) for instance in instances] == [
         ("acme__rockets-1", ("a.parquet", "row 1"), None)
     ]
     assert rejects == []
@@ -70,19 +70,19 @@ def test_one_id_in_both_encodings_is_one_instance() -> None:
     ],
 )
 def test_rows_of_one_id_that_disagree_cannot_be_scored_and_both_are_named(again: dict[str, object], what: str) -> None:
-    [one], [(source, position, reason)], _ = read(a_parquet=parquet([row()]), b_parquet=parquet([again]))
-    assert one.why_not == f"two rows disagree on its {what}: a.parquet row 1 and b.parquet row 1"
+    [instance], [(source, position, reason)], _ = read(a_parquet=parquet([row()]), b_parquet=parquet([again]))
+    assert instance.why_not == f"two rows disagree on its {what}: a.parquet row 1 and b.parquet row 1"
     assert (source, position) == ("b.parquet", "row 1")
-    assert reason == f"acme__rockets-1: {one.why_not}"
+    assert reason == f"acme__rockets-1: {instance.why_not}"
 
 
 @pytest.mark.parametrize("first_is_broken", [True, False])
 def test_gold_that_cannot_be_decoded_gives_way_to_gold_that_can(first_is_broken: bool) -> None:
     rows = [row("acme__rockets-1", "[{"), row()]
-    one_file, other = (parquet([one]) for one in (rows if first_is_broken else reversed(rows)))
-    [one], [reject], _ = read(a_parquet=one_file, b_parquet=other)
-    assert one.why_not is None
-    assert len(one.gold) == 1
+    one_file, other = (parquet([instance]) for instance in (rows if first_is_broken else reversed(rows)))
+    [instance], [reject], _ = read(a_parquet=one_file, b_parquet=other)
+    assert instance.why_not is None
+    assert len(instance.gold) == 1
     assert reject[0] == ("a.parquet" if first_is_broken else "b.parquet")
     assert "gold cannot be decoded" in reject[2]
 
@@ -120,7 +120,7 @@ def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
         {**row(""), "instance_id": None},
     ]
     instances, rejects, _ = read(a_parquet=parquet(rows))
-    reasons = [str(one.why_not) for one in instances]
+    reasons = [str(instance.why_not) for instance in instances]
     assert "neither its id nor" in reasons[0]
     assert "`base_commit` is 'main; rm -rf', not a commit's id" in reasons[1]
     assert reasons[2:4] == ["`base_commit` is missing", "`problem_statement` is missing or no text"]
@@ -152,7 +152,7 @@ def test_a_file_of_something_else_is_passed_over_and_noted() -> None:
 )
 def test_a_file_that_cannot_be_read_is_rejected_and_the_rest_goes_on(name: str, data: bytes, reason: str) -> None:
     instances, [reject], notes = read(**{name: data, "z_parquet": parquet([row()])})
-    assert [one.item_id for one in instances] == ["acme__rockets-1"]
+    assert [instance.item_id for instance in instances] == ["acme__rockets-1"]
     assert pl.Series([reject[2]]).str.contains(reason).all()
     assert reject[0] == name.replace("_", ".")
     assert notes == []
@@ -172,9 +172,9 @@ def test_a_file_that_cannot_be_read_is_rejected_and_the_rest_goes_on(name: str, 
 )
 def test_a_row_names_its_repository_and_no_server(columns: dict[str, object]) -> None:
     rejects = Rejects()
-    [one] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
-    assert "expected owner/name" in str(one.why_not)
-    assert [reject.reason for reject in rejects] == [f"odd: {one.why_not}"]
+    [instance] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
+    assert "expected owner/name" in str(instance.why_not)
+    assert [reject.reason for reject in rejects] == [f"odd: {instance.why_not}"]
 
 
 SOUND = row("acme__rockets-1")
@@ -183,7 +183,7 @@ SOUND = row("acme__rockets-1")
 def jsonl(root: Path, *rows: Row) -> Path:
     """A source of a sound row in Parquet and others in JSON Lines, where a column may hold anything."""
     source = build(root, [SOUND])
-    put(source / "contextbench/more.jsonl", b"".join(json.dumps(one).encode() + b"\n" for one in rows))
+    put(source / "contextbench/more.jsonl", b"".join(json.dumps(row).encode() + b"\n" for row in rows))
     return source
 
 
@@ -207,10 +207,10 @@ def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tm
         "acme__cars-3.parquet": parquet({"name": ["a"], "content": ["b"]}),
     }
     done = ingested(tmp_path / "lake", build(tmp_path / "source", rows, files=beside))
-    found = why_not(tmp_path / "lake")
-    assert found["acme__rockets-1"] is None
-    assert "the Parquet cannot be read" in str(found["acme__boats-2"])
-    assert "it has no column path" in str(found["acme__cars-3"])
+    reasons = why_not(tmp_path / "lake")
+    assert reasons["acme__rockets-1"] is None
+    assert "the Parquet cannot be read" in str(reasons["acme__boats-2"])
+    assert "it has no column path" in str(reasons["acme__cars-3"])
     assert [(source, position) for source, position, _ in rejected(tmp_path / "lake")] == [
         ("repository acme/boats", f"commit {COMMIT}"),
         ("repository acme/cars", f"commit {COMMIT}"),
@@ -233,7 +233,7 @@ def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -
 
 def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
     put(tmp_path / "contextbench/repo_files/acme__rockets-1.parquet", repo_parquet())
-    said = command("ingest", "contextbench", "--source", tmp_path, "--lake", tmp_path / "lake")
-    said.refused(Exit.MISSING, "no file of rows")
+    run = command("ingest", "contextbench", "--source", tmp_path, "--lake", tmp_path / "lake")
+    run.refused(Exit.MISSING, "no file of rows")
     with pytest.raises(GoldspanError, match=r"no file called \*verified\*"):
         ingested(tmp_path / "lake", build(tmp_path), subsets=["verified"])

@@ -67,8 +67,8 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     data = {"rows": "rows.jsonl", "repo_files": "files", "subset": "full"}
     content = {"name": "swe", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
     declared = put(tmp_path / "swe.yaml", yaml.safe_dump(content).encode())
-    said = command("ingest", "--config", declared, "--chunkers", "whole-file", "--lake", tmp_path / "lake")
-    said.ended(
+    run = command("ingest", "--config", declared, "--chunkers", "whole-file", "--lake", tmp_path / "lake")
+    run.ended(
         Exit.INCOMPLETE,
         "swe full: 1 of 2 can be scored",
         "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line",

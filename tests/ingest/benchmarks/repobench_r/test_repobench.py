@@ -152,7 +152,7 @@ def test_exports_in_parquet_and_json_lines_are_the_same_items(tmp_path: Path) ->
         if ending == "parquet":
             pl.DataFrame(rows).write_parquet(folder / "python_cff_test.parquet")
         else:
-            (folder / "python_cff_test.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+            (folder / "python_cff_test.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
         lake = tmp_path / f"{ending} lake"
         ingested(folder.parent, lake).done()
         stored.append(Lake(lake).read("items"))

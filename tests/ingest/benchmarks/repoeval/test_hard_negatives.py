@@ -22,16 +22,16 @@ Pools = Mapping[str, Mapping[str, str]]
 
 def _hard(pools: Pools, queries: Mapping[str, Sequence[str]], kind: str = HARD) -> dict[str, list[tuple[str, str]]]:
     rows = [
-        {"pool_id": pool, "path": path, "sha256": text, "position": place}
+        {"pool_id": pool, "path": path, "sha256": text, "position": position}
         for pool, held in pools.items()
-        for place, (path, text) in enumerate(held.items())
+        for position, (path, text) in enumerate(held.items())
     ]
     files = pl.DataFrame(rows, schema=table("files").columns)
     words = DocumentWords.of({text: text for text in files["sha256"]})
-    found = with_others(files, words, queries, kind).sort("pool_id", "position")
-    assert found.group_by("pool_id").agg((pl.col("position") == pl.int_range(pl.len())).all())["position"].all()
+    mixed = with_others(files, words, queries, kind).sort("pool_id", "position")
+    assert mixed.group_by("pool_id").agg((pl.col("position") == pl.int_range(pl.len())).all())["position"].all()
     held: dict[str, list[tuple[str, str]]] = {}
-    for pool, path, text in found.select("pool_id", "path", "sha256").iter_rows():
+    for pool, path, text in mixed.select("pool_id", "path", "sha256").iter_rows():
         held.setdefault(pool, []).append((path, text))
     return held
 
@@ -68,8 +68,8 @@ def test_those_that_rank_highest_for_any_query_are_added() -> None:
     rank = {text: len(others) for text in others}
     for query in queries:
         scores = index.get_scores(query.split())
-        for place, number in enumerate(sorted(range(len(others)), key=lambda number: -scores[number])):
-            rank[others[number]] = min(rank[others[number]], place)
+        for position, number in enumerate(sorted(range(len(others)), key=lambda number: -scores[number])):
+            rank[others[number]] = min(rank[others[number]], position)
     assert len(added) == 6
     assert len(added & set(sorted(others, key=lambda text: rank[text])[:9])) >= 5
     assert _hard(pools, {"h/a": queries}) == _hard(dict(reversed(pools.items())), {"h/a": queries[::-1]})
@@ -87,9 +87,9 @@ def _others(kind: str) -> set[str]:
 
 
 def test_larger_pools_hold_all_files_of_more_repositories_and_those_of_smaller_ones() -> None:
-    one, four, sixteen = (_others(f"{WITH}{n}") for n in (1, 4, 16))
-    assert [len({path.split("/")[1] for path in paths}) for paths in (one, four, sixteen)] == [1, 4, 5]
-    assert one < four < sixteen
+    by_one, four, sixteen = (_others(f"{WITH}{n}") for n in (1, 4, 16))
+    assert [len({path.split("/")[1] for path in paths}) for paths in (by_one, four, sixteen)] == [1, 4, 5]
+    assert by_one < four < sixteen
     assert len(sixteen) == 22
 
 
@@ -130,4 +130,4 @@ def test_a_lake_tells_the_licence_of_published_repositories(lake_folder: Path, l
     known = replace(REPOEVAL, repository_licences={repo: "MIT"})
     _declare(lake, known, FolderSource(lake_folder, name="somewhere", label=label), None)
     (row,) = lake.read("benchmarks").to_dicts()
-    assert {one["repo"]: one["licence"] for one in row["licences"]}[repo] == licence
+    assert {entry["repo"]: entry["licence"] for entry in row["licences"]}[repo] == licence

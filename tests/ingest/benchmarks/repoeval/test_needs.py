@@ -128,9 +128,9 @@ def lay_out(folder: Path, bodies: Sequence[str]) -> Path:
         own = FILES["kennel/cats.py"].replace("    ...\n", body)
         path = f"kennel/cats{number}.py"
         put(root / "repositories/function_level/pets" / path, own.encode())
-        place = {"fpath_tuple": ["pets", *path.split("/")], "lineno": LINE, "context_start_lineno": 0}
+        location = {"fpath_tuple": ["pets", *path.split("/")], "lineno": LINE, "context_start_lineno": 0}
         prompt = "".join(own.splitlines(keepends=True)[:LINE])
-        rows.append({"prompt": prompt, "metadata": {**place, "task_id": f"pets/{number}", "ground_truth": body}})
+        rows.append({"prompt": prompt, "metadata": {**location, "task_id": f"pets/{number}", "ground_truth": body}})
     for path in ("kennel/__init__.py", "kennel/dogs.py"):
         put(root / "repositories/function_level/pets" / path, FILES[path].encode())
     lines = "".join(json.dumps(row) + "\n" for row in rows)

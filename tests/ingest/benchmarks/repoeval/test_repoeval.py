@@ -73,8 +73,8 @@ def test_the_three_gold_rules_on_seven_lines(
     tmp_path: Path, start: int, hole: int, n: int, more: dict[str, str], gold: list[tuple[int, int]], ends: str
 ) -> None:
     reading, notes = _read(_seven(tmp_path, task("r", "seven.py", SEVEN, start, hole, n, **more), ends=ends))
-    found = _gold(reading, "function-2k/r/0")
-    assert [found[rule] for rule in ("context-and-completion", "context-to-hole", "target")] == gold
+    gold_of = _gold(reading, "function-2k/r/0")
+    assert [gold_of[rule] for rule in ("context-and-completion", "context-to-hole", "target")] == gold
     assert reading.queries["text"].to_list() == ["\n".join(SEVEN.splitlines()[start:hole])]
     cut = "gold ranges that ended past their file were cut to it: 1 of context-and-completion"
     assert notes == [cut] * (hole == 5)
@@ -153,8 +153,8 @@ def test_fpath_tuple_may_be_its_python_repr(tmp_path: Path) -> None:
         assert isinstance(metadata, dict)
         parts = metadata["fpath_tuple"]
         metadata["fpath_tuple"] = repr(tuple(parts) if n % 2 else parts)
-    one, other = _clean(build(tmp_path / "a")), _clean(build(tmp_path / "b", rows))
-    assert one.items.equals(other.items)
+    lists, other = _clean(build(tmp_path / "a")), _clean(build(tmp_path / "b", rows))
+    assert lists.items.equals(other.items)
 
 
 def _zip(folder: Path, archive: Path, prefix: str = "") -> None:
@@ -171,10 +171,10 @@ def test_an_archive_with_or_without_a_top_folder_is_the_folder(tmp_path: Path, t
     # Upstream has the task files as datasets/datasets.zip.
     datasets = tmp_path / ("zip/datasets/datasets.zip" if upstream else "zip/datasets.zip")
     _zip(folder / "datasets", put(datasets, b""))
-    one, other = _clean(folder), _clean(tmp_path / "zip")
-    assert one.items.equals(other.items)
-    assert one.gold.equals(other.gold)
-    for mine, theirs in zip(one.pools, other.pools, strict=True):
+    unpacked, other = _clean(folder), _clean(tmp_path / "zip")
+    assert unpacked.items.equals(other.items)
+    assert unpacked.gold.equals(other.gold)
+    for mine, theirs in zip(unpacked.pools, other.pools, strict=True):
         assert mine.files.equals(theirs.files)
         assert mine.blobs.equals(theirs.blobs)
 

@@ -90,9 +90,9 @@ def test_each_bad_row_costs_that_row_alone(tmp_path: Path) -> None:
     rows = [*TASKS[:2], *(row for row, _ in BAD_ROWS.values()), *TASKS[2:]]
     source = build(tmp_path / "source", "\r\n".join(map(json.dumps, rows)).encode())
     _ingest(source, tmp_path / "lake").ended(Exit.INCOMPLETE, f"5 of 5 items ready, {len(BAD_ROWS)} rejected")
-    found = {position: reason for _, position, reason in _rejects(tmp_path / "lake")}
+    reasons = {position: reason for _, position, reason in _rejects(tmp_path / "lake")}
     for number, (name, (_, reason)) in enumerate(BAD_ROWS.items(), start=3):
-        assert reason in found[f"line {number}"], name
+        assert reason in reasons[f"line {number}"], name
     assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
 
 
@@ -136,8 +136,8 @@ def test_a_file_that_is_not_utf8_is_read_with_replacement_and_counted(tmp_path: 
 
 @pytest.mark.parametrize("data", [b"", b"\r\n\r\n"])
 def test_a_task_file_without_a_line_is_said_to_hold_none(tmp_path: Path, data: bytes) -> None:
-    said = _ingest(build(tmp_path / "source", data), tmp_path / "lake")
-    said.ended(Exit.INCOMPLETE, "0 of 0 items ready, 1 rejected")
+    run = _ingest(build(tmp_path / "source", data), tmp_path / "lake")
+    run.ended(Exit.INCOMPLETE, "0 of 0 items ready, 1 rejected")
     assert _rejects(tmp_path / "lake") == [(FILE, "file", "holds no task")]
     command("evaluate", "--lake", tmp_path / "lake").refused(Exit.MISSING, "no scorable item of repoeval")
 

@@ -33,12 +33,12 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 def _lines(lake: Lake) -> dict[tuple[str, str], list[str]]:
     """(pool, path) → its lines, cut from the stored text's bytes at the stored `line_starts`."""
     joined = lake.read("files").join(lake.read("blobs"), on="sha256")
-    found = {}
+    lines = {}
     for pool, path, text, starts in joined.select("pool_id", "path", "text", "line_starts").iter_rows():
         data = text.encode()
         bounds = [*starts, len(data)]
-        found[pool, path] = [data[a:b].decode() for a, b in pairwise(bounds)]
-    return found
+        lines[pool, path] = [data[a:b].decode() for a, b in pairwise(bounds)]
+    return lines
 
 
 def test_all_455_tasks_of_8_repositories_are_scorable(lake: Lake) -> None:
@@ -54,15 +54,15 @@ def test_all_455_tasks_of_8_repositories_are_scorable(lake: Lake) -> None:
 def test_every_ground_truth_is_the_lines_from_its_hole_on(lake: Lake) -> None:
     lines = _lines(lake)
     items = lake.read("items").filter(pl.col("subset") == "function-2k")
-    found = 0
+    n_checked = 0
     for pool, path, hole, completion in items.select(
         "pool_id", "target_path", "target_line", "target_text"
     ).iter_rows():
         n = completion.count("\n")
         assert completion.endswith("\n")
         assert "".join(lines[pool, path][hole : hole + n]).replace("\r\n", "\n") == completion
-        found += 1
-    assert found == 455
+        n_checked += 1
+    assert n_checked == 455
 
 
 def test_every_prompt_is_the_lines_up_to_its_hole_the_first_perhaps_cut(lake: Lake) -> None:

@@ -197,10 +197,10 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
 def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move: str) -> None:
     line = f"{move} && cat a.py /b.py; grep -n burn src; git diff; git -C /e show HEAD:f.py"
     output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
-    found = parse_shell_call(line, output, folder="/testbed")
-    assert found.views == (FileSpan("/b.py", 1, None), FileSpan("/e/f.py", 1, None))
+    call = parse_shell_call(line, output, folder="/testbed")
+    assert call.views == (FileSpan("/b.py", 1, None), FileSpan("/e/f.py", 1, None))
     assert "command cat in a folder that only the shell knew" in parse_shell_call(f"{move}; cat a.py", "x").unread
-    after = parse_shell_call("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
+    after = parse_shell_call("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=call.folder)
     assert (after.views, after.folder) == ((FileSpan("/testbed/b.py", 1, None),), "/testbed")
 
 
@@ -252,8 +252,8 @@ def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
         "cat a.py; Get-Content b.py | Select-Object",
     )
     for command in (*lines, ["C:\\Windows\\powershell.exe", "-Command", "type a.py"]):
-        found = parse_shell_call(command, "x", folder="/testbed")
-        assert (found.views, found.unread) == ((), ("command of PowerShell",)), command
+        call = parse_shell_call(command, "x", folder="/testbed")
+        assert (call.views, call.unread) == ((), ("command of PowerShell",)), command
     assert parse_shell_call("Set-Content a.py x", "").unread == ()
     assert parse_shell_call("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").unread == ()
     assert parse_shell_call("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (
@@ -263,9 +263,9 @@ def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
 
 def test_a_script_that_opens_files_is_told_as_not_read() -> None:
     for command in ("python3 -c 'print(open(\"a.py\").read())'", "python - <<E\nprint(P('a.py').read_text())\nE"):
-        found = parse_shell_call(command, "x\n")
-        assert (found.views, len(found.unread)) == ((), 1), command
-        assert found.unread[0].startswith("script of python")
+        call = parse_shell_call(command, "x\n")
+        assert (call.views, len(call.unread)) == ((), 1), command
+        assert call.unread[0].startswith("script of python")
     assert parse_shell_call("python3 -c 'print(1)'", "1\n").unread == ()
     assert parse_shell_call('python3 -c \'open("a", "w")\'', "").unread == ()
 

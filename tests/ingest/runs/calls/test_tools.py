@@ -7,15 +7,15 @@ from ingest.runs.trajectory import FileSpan, in_repository, spans_named
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "lines",
     [
         {"start_line": 3, "end_line": 9}, {"startLine": 3, "endLine": "9"}, {"line_start": 3, "line_end": 9},
         {"start_line_one_indexed": 3, "end_line_one_indexed_inclusive": 9}, {"view_range": [3, 9]},
         {"offset": 3, "limit": 7},
     ],
 )  # fmt: skip
-def test_a_reading_tool_shows_the_lines_it_is_asked_for(asked: dict[str, object]) -> None:
-    assert parse_call(ToolCall("read_file", {"path": "a.py", **asked})).views == (FileSpan("a.py", 3, 9),)
+def test_a_reading_tool_shows_the_lines_it_is_asked_for(lines: dict[str, object]) -> None:
+    assert parse_call(ToolCall("read_file", {"path": "a.py", **lines})).views == (FileSpan("a.py", 3, 9),)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +68,10 @@ def test_arguments_are_what_the_script_says(script: str, calls: list[object]) ->
 
 
 @pytest.mark.parametrize(
-    "said", ["File unchanged since last read.", "Wasted call — file unchanged since your last Read."]
+    "output", ["File unchanged since last read.", "Wasted call — file unchanged since your last Read."]
 )
-def test_a_file_that_is_not_shown_again_is_not_seen(said: str) -> None:
-    assert parse_call(ToolCall("Read", {"file_path": "a.py"}, said)).views == ()
+def test_a_file_that_is_not_shown_again_is_not_seen(output: str) -> None:
+    assert parse_call(ToolCall("Read", {"file_path": "a.py"}, output)).views == ()
 
 
 def test_scripts_nested_too_deep_are_no_scripts() -> None:
@@ -80,7 +80,7 @@ def test_scripts_nested_too_deep_are_no_scripts() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "output",
     [
         "<tool_use_error>Cancelled: parallel tool call Bash(ls) errored</tool_use_error>",
         "The user doesn't want to proceed with this tool use. The tool use was rejected",
@@ -88,8 +88,8 @@ def test_scripts_nested_too_deep_are_no_scripts() -> None:
         "Tool permission request failed: ZodError: []",
     ],
 )
-def test_commands_that_were_never_run_show_nothing_and_go_nowhere(said: str) -> None:
-    call = ToolCall("Bash", {"command": "cd lib; cat a.py; cat b.py"}, said, failed=True, folder="/repo")
+def test_commands_that_were_never_run_show_nothing_and_go_nowhere(output: str) -> None:
+    call = ToolCall("Bash", {"command": "cd lib; cat a.py; cat b.py"}, output, failed=True, folder="/repo")
     assert (parse_call(call).views, parse_call(call).folder) == ((), "/repo")
 
 

@@ -14,7 +14,7 @@ Reader = Callable[[TrajectoryFile], Iterator[Trajectory]]
 
 
 def rows(*objects: object) -> bytes:
-    return "".join(f"{json.dumps(one)}\n" for one in objects).encode()
+    return "".join(f"{json.dumps(row)}\n" for row in objects).encode()
 
 
 def read(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **beside: bytes) -> list[Trajectory]:
@@ -28,13 +28,13 @@ def read(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **bes
 
 def opened(folder: Path, name: str, files: Mapping[str, bytes] | None = None) -> TrajectoryFile:
     """A file of a folder, with all the others that lie in it; `files` are put there first."""
-    for place, data in (files or {}).items():
-        put(folder / place, data)
+    for name_of, data in (files or {}).items():
+        put(folder / name_of, data)
     every: dict[str, TrajectoryFile] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            place = path.relative_to(folder).as_posix()
-            every[place] = TrajectoryFile(entry_on_disk(path, place, "", 0), every)
+            name_of = path.relative_to(folder).as_posix()
+            every[name_of] = TrajectoryFile(entry_on_disk(path, name_of, "", 0), every)
     return every[name]
 
 

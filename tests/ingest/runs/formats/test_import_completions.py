@@ -14,9 +14,9 @@ NO_LINE = "line 2: `lineno` (or `line_no`) must be a whole number from 0"
 
 
 def metadata_of(row: Row) -> Row:
-    found = row["metadata"]
-    assert isinstance(found, dict)
-    return found
+    metadata = row["metadata"]
+    assert isinstance(metadata, dict)
+    return metadata
 
 
 def predictions(rows: Sequence[Row] = TASKS, **metadata: object) -> bytes:
@@ -37,10 +37,10 @@ def changed(n: int, **other: object) -> bytes:
 
 def test_the_first_choice_fills_the_hole_of_its_path_and_line(lake: Lake) -> None:
     result = imported(lake, predictions())
-    found = lake.read("run_items").sort("item_id").select("item_id", "status", "completion").rows()
+    rows = lake.read("run_items").sort("item_id").select("item_id", "status", "completion").rows()
     # Tasks are numbered per repository, so 0, 2 and 3 of the file are those of the first.
     answers = [f"answer {n}" for n in (0, 2, 3, 1, 4)]
-    assert found == [(item, "done", answer) for item, answer in zip(ITEMS, answers, strict=True)]
+    assert rows == [(item, "done", answer) for item, answer in zip(ITEMS, answers, strict=True)]
     run = lake.read("runs").row(0, named=True)
     assert (run["task"], run["status"], run["origin"]) == ("repoeval/completion", "complete", "imported")
     assert result.run_id.startswith("repoeval.completion--mine--")
@@ -112,8 +112,8 @@ def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_pa
     ingested(tmp_path / "lake", build(tmp_path / "source", SAME_HOLE))
     lake = Lake(tmp_path / "lake")
     assert imported(lake, predictions([*reversed(SAME_HOLE)])).counts["n_done"] == len(SAME_HOLE)
-    found = lake.read("run_items").sort("item_id")["completion"].to_list()
-    assert found == ["answer 3", "answer 2", "answer 1", "answer 0"]
+    completions = lake.read("run_items").sort("item_id")["completion"].to_list()
+    assert completions == ["answer 3", "answer 2", "answer 1", "answer 0"]
     bare = [{"choices": [{"text": "x"}], "metadata": {**metadata_of(SAME_HOLE[0]), "ground_truth": None}}]
     del bare[0]["metadata"]["context_start_lineno"]  # type: ignore[attr-defined] # it is a dictionary
     error = refused(lake, json.dumps(bare[0]).encode())

@@ -11,7 +11,7 @@ import pytest
 from ingest.runs.find_trajectories import importers
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.runs.imports import FIRST, LAST, Ranked, hits, imported, one, refused, trec, tsv
+from tests.ingest.runs.imports import FIRST, LAST, Ranked, hit, hits, imported, refused, trec, tsv
 
 ROWS: Ranked = [
     (FIRST, "rockets/orbit.py#L1-L3", 1, 2.5),
@@ -28,10 +28,10 @@ FOUND = [
 
 
 def scores_json(rows: Ranked) -> bytes:
-    found: dict[str, dict[str, object]] = {}
+    by_item: dict[str, dict[str, object]] = {}
     for item, document, _, score in rows:
-        found.setdefault(str(item), {})[str(document)] = score
-    return json.dumps(found).encode()
+        by_item.setdefault(str(item), {})[str(document)] = score
+    return json.dumps(by_item).encode()
 
 
 def parquet(rows: Ranked) -> bytes:
@@ -49,13 +49,13 @@ def beir(rows: Ranked) -> bytes:
 
 
 def answers(rows: Ranked) -> bytes:
-    found: dict[object, list[dict[str, object]]] = {}
+    by_item: dict[object, list[dict[str, object]]] = {}
     for item, document, _, score in rows:
         path, _, lines = str(document).partition("#L")
         start, _, end = lines.partition("-L")
         span = {"start": int(start), "end": int(end or start)} if lines else {}
-        found.setdefault(item, []).append({"path": path, **span, "score": score})
-    return "".join(json.dumps({"id": item, "results": results}) + "\n" for item, results in found.items()).encode()
+        by_item.setdefault(item, []).append({"path": path, **span, "score": score})
+    return "".join(json.dumps({"id": item, "results": results}) + "\n" for item, results in by_item.items()).encode()
 
 
 WRITERS: Mapping[str, Callable[[Ranked], bytes]] = {
@@ -82,7 +82,7 @@ def zstd(data: bytes) -> bytes:
 @every_format
 def test_every_format_is_found_by_content_and_gives_the_same_hits(lake: Lake, name: str) -> None:
     data, name = WRITERS[name](ROWS), "tsv" if name == "beir" else name
-    assert [one.name for one in importers().values() if one.recognise(data, "x.exe")] == [name]
+    assert [importer.name for importer in importers().values() if importer.recognise(data, "x.exe")] == [name]
     imported(lake, data, name="ranking.parquet.json")
     assert found_in(lake) == FOUND
     assert lake.read("runs")["format"][0] == name
@@ -134,9 +134,9 @@ LISTS: list[tuple[bytes, str, str]] = [
     *((trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 2), (FIRST, again, 2, 1)]), TWICE,
        f"line 3: item {FIRST}: {again.partition('#')[0]}#L1-L12 is also in line 2")
       for again in (f"{ORBIT}#L1-L12", f"/testbed/{ORBIT}", f"{ORBIT}#L1-L13", ORBIT)),
-    (one(f"{ORBIT}#L3-L14"), "a range past the end of the file: 1 line",
+    (hit(f"{ORBIT}#L3-L14"), "a range past the end of the file: 1 line",
      f"line 1: item {FIRST}: {ORBIT}#L3-L14 ends after line 12, the file's last"),
-    *((one(document), UNREADABLE, f"line 1: {document}: {why}") for document, why in (
+    *((hit(document), UNREADABLE, f"line 1: {document}: {why}") for document, why in (
         (f"{ORBIT}#L0", "lines are counted from 1"), (f"{ORBIT}#L0-L3", "lines are counted from 1"),
         (f"{ORBIT}#L5-L4", "its range is reversed"), (f"{ORBIT}#L5-", "its range is not #L10 or #L10-L20"),
         (f"{ORBIT}#L5-9", "its range is not #L10 or #L10-L20"), (f"{ORBIT}#L-5", "its range is not #L10 or #L10-L20"),

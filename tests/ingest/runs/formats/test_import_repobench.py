@@ -28,8 +28,8 @@ def imported(lake: Lake, value: object, name: str = "python_first.json", *argume
     file = lake.root.parent / name
     data = value if isinstance(value, bytes) else json.dumps(value, indent=4).encode()
     file.write_bytes(data)
-    named = ("--benchmark", "repobench-r", "--system", "theirs", "--lake", lake.root)
-    return command("ingest", "run", file, *named, *arguments)
+    options = ("--benchmark", "repobench-r", "--system", "theirs", "--lake", lake.root)
+    return command("ingest", "run", file, *options, *arguments)
 
 
 def test_the_lists_of_the_tasks_query_are_the_rankings_of_its_rows(lake: Lake) -> None:
@@ -42,8 +42,8 @@ def test_the_lists_of_the_tasks_query_are_the_rankings_of_its_rows(lake: Lake) -
     assert lake.read("runs")["task"].to_list() == ["repobench-r/official"]
     command("evaluate", "--systems", "theirs", "--lake", lake.root).done()
     accuracy = lake.read("scores").filter(pl.col("metric") == "accuracy", pl.col("k") == 1)
-    found = accuracy.filter(pl.col("run_id").str.contains("theirs")).select("item_id", "value")
-    assert dict(found.iter_rows()) == {EASY: 1.0, HARD: 0.0}
+    values = accuracy.filter(pl.col("run_id").str.contains("theirs")).select("item_id", "value")
+    assert dict(values.iter_rows()) == {EASY: 1.0, HARD: 0.0}
 
 
 def test_a_file_of_one_length_of_query_is_read_packed_too(lake: Lake) -> None:

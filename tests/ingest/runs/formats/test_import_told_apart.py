@@ -16,7 +16,7 @@ from tests.ingest.runs.formats.test_made_up_files import CASES, content
 
 __all__ = ["lake"]
 
-TRAJECTORIES = {name: one for name, one in importers().items() if one.kind == "trajectory"}
+TRAJECTORIES = {name: importer for name, importer in importers().items() if importer.kind == "trajectory"}
 LOG = "--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 5\n--- END CONTEXT ---\n"
 SHORTEST = {file.stem: cases["the shortest record"]["files"] for file, cases in CASES.items()}
 EXAMPLES = {name: next((path, content(held)) for path, held in files.items()) for name, files in SHORTEST.items()}
@@ -26,7 +26,7 @@ OF_EVENTS = ("agentless", "atif", "claude-code", "codex", "copilot-cli", "gemini
 @pytest.mark.parametrize("name", TRAJECTORIES)
 def test_the_beginning_that_a_list_of_formats_shows_is_known(name: str) -> None:
     example = importers()[name].example.encode()
-    assert [one.name for one in importers().values() if one.recognise(example, "a.json")] == [name]
+    assert [importer.name for importer in importers().values() if importer.recognise(example, "a.json")] == [name]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ STARTED: dict[str, object] = {"data": {"version": 1, "producer": "x"}, "id": "1"
 
 @pytest.mark.parametrize("events", [[STARTED], [STARTED, STARTED], [{"data": {"version": 1}}] * 2])
 def test_events_of_an_unknown_agent_are_no_ranking(lake: Lake, events: list[dict[str, object]]) -> None:
-    assert not any(one.recognise(rows(*events), "events.jsonl") for one in importers().values())
+    assert not any(importer.recognise(rows(*events), "events.jsonl") for importer in importers().values())
     with pytest.raises(GoldspanError, match="unknown file format"):
         imported(lake, rows(*events), name="events.jsonl")
 
@@ -60,7 +60,7 @@ def test_events_of_an_unknown_agent_are_no_ranking(lake: Lake, events: list[dict
     ],
 )  # fmt: skip
 def test_the_objects_of_a_beginning_go_as_far_as_it_does(head: bytes, objects: list[object]) -> None:
-    assert [one for one in objects_in(head) if one or {} in objects] == objects
+    assert [row for row in objects_in(head) if row or {} in objects] == objects
 
 
 KEYS = (
@@ -112,15 +112,15 @@ def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: 
     altered = rows(*changes, data.draw(JSON))
     TRAJECTORIES[name].recognise(altered, path)
     try:
-        found = read(TRAJECTORIES[name].trajectories, tmp_path, altered, path)
+        trajectories = read(TRAJECTORIES[name].trajectories, tmp_path, altered, path)
     except DamagedFileError:
         return
-    assert all(isinstance(view.path, str) for one in found for step in one.steps for view in step)
+    assert all(isinstance(view.path, str) for trajectory in trajectories for step in trajectory.steps for view in step)
 
 
 @given(
     lines=st.lists(st.sampled_from([*LOG.split("\n"), "--- BEGIN AGGREGATED CONTEXT ---", "Line number range: 9 - 1"]))
 )
 def test_a_log_in_any_order_is_read(tmp_path: Path, lines: list[str]) -> None:
-    (found,) = read(TRAJECTORIES["prometheus"].trajectories, tmp_path, "\n".join(lines).encode(), "a.log")
-    assert all(view.start is not None and view.end is not None for view in found.final or ())
+    (trajectory,) = read(TRAJECTORIES["prometheus"].trajectories, tmp_path, "\n".join(lines).encode(), "a.log")
+    assert all(view.start is not None and view.end is not None for view in trajectory.final or ())

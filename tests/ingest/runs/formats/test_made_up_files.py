@@ -34,7 +34,7 @@ def told(importer: Importer, files: Mapping[str, object], folder: Path) -> dict[
     contents = {path: content(held) for path, held in files.items()}
     first, *others = contents
     file = opened(folder, first, contents)
-    known = {path: [one.name for one in importers().values() if one.recognise(contents[path], path)] for path in files}
+    known = {path: [it.name for it in importers().values() if it.recognise(contents[path], path)] for path in files}
     claims = importer.companions(first)
     belong = [path for path in others if any(f"{path}/".startswith(f"{claim.rstrip('/')}/") for claim in claims)]
     case: dict[str, object] = {"files": files}
