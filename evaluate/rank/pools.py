@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 
@@ -19,6 +20,7 @@ from evaluate.texts.tokens import Texts, query_texts
 from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
 from lake.store import Lake, contents_of
+from lake.tables.evaluated import Relevance
 
 _BYTES_AT_ONCE = 64_000_000
 """The approximate number of bytes of text in the pools that are ranked at a time; at least one pool."""
@@ -153,13 +155,13 @@ def load_pools(
     return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), VectorStore(lake))
 
 
-def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """The similarity of every chunk to its item's gold snippet: rows of table `relevance`.
+def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> dy.DataFrame[Relevance]:
+    """The similarity of every chunk to its item's gold snippet.
 
     Only the path of the gold is used: the gold snippet is that whole file of the item's pool.
     """
     rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(_COMPARED_AT_ONCE)])
-    return rows.with_columns(chunker=pl.lit(pools.chunker))
+    return Relevance.cast(rows.with_columns(chunker=pl.lit(pools.chunker)))
 
 
 def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:

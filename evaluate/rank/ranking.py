@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 
@@ -14,6 +15,7 @@ from lake.errors import GoldspanError, file_of, located
 from lake.fingerprint import seeded_hash
 from lake.offsets import LineOffsets, added_lines
 from lake.tables import DONE, LINES, RANKING, table
+from lake.tables.of_runs import CostRows, Hits, RunItems
 from lake.text import is_blank
 from lake.usage import hardware
 
@@ -170,8 +172,10 @@ def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray
     return value ^ (value >> np.uint64(31))
 
 
-def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> pl.DataFrame:
-    """The ranked chunks of each run as rows of `hits`.
+def ranked_hit_rows(
+    ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]
+) -> dy.DataFrame[Hits]:
+    """The ranked chunks of each run.
 
     `axis` returns the lines of the pools' files; it is called only if chunks overlap.
     """
@@ -181,7 +185,7 @@ def ranked_hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Cal
     hits = _by_run(ranked).lazy().join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
     if pools.share_lines:
         hits = _with_added(hits.collect(), axis())
-    return _rows("hits", hits, step=0)
+    return Hits.cast(_with_null(Hits, hits, step=0)).collect()
 
 
 def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
@@ -191,12 +195,14 @@ def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
     return pl.concat([of_run.hits for of_run in ranked.values()]).hstack([run_id])
 
 
-def _rows(name: str, frame: pl.LazyFrame, **values: str | int) -> pl.DataFrame:
-    """A frame with exactly a table's columns: those it has, the given `values`, and null for the rest."""
-    columns, known = table(name).columns, frame.collect_schema()
-    rest = {name: values.get(name) for name in columns if name not in known}
-    filled = frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items())
-    return filled.select(*columns).collect()
+def _with_null(schema: type[dy.Schema], frame: pl.LazyFrame, **values: str | int) -> pl.LazyFrame:
+    """A frame with all columns of a table: those it has, the given `values`, and null for the rest."""
+    known = frame.collect_schema()
+    return frame.with_columns(
+        pl.lit(values.get(name), column.dtype).alias(name)
+        for name, column in schema.columns().items()
+        if name not in known
+    )
 
 
 def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
@@ -209,8 +215,8 @@ def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
     return joined.with_columns(pl.col("n_new_nws").fill_null(0))
 
 
-def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> pl.DataFrame:
-    """The outcome of each item of some runs, as rows of `run_items`."""
+def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> dy.DataFrame[RunItems]:
+    """The outcome of each item of some runs."""
     key = ["run_id", "item_id"]
     returned = (
         _by_run(ranked)
@@ -232,11 +238,11 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     )
     status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))
     nothing = pl.col("ties").fill_null([]), pl.col("n_returned", "n_nws").fill_null(0)
-    return _rows("run_items", known.with_columns(*nothing, status=status))
+    return RunItems.cast(_with_null(RunItems, known.with_columns(*nothing, status=status))).collect()
 
 
-def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> pl.DataFrame:
-    """The cost of ranking a part, summed over batches of pools, as rows of `costs`."""
+def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> dy.DataFrame[CostRows]:
+    """The cost of ranking a part, summed over batches of pools."""
     of_runs = {run_id: [of_run[run_id] for of_run in ranked] for run_id in ranked[0]}
     rows = [
         {
@@ -249,4 +255,4 @@ def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> pl.DataFrame
         }
         for run_id, of_run in of_runs.items()
     ]
-    return pl.DataFrame(rows, schema=table("costs").columns)
+    return CostRows.cast(pl.DataFrame(rows, table("costs").columns))

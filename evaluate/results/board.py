@@ -19,7 +19,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
-from lake.tables import table as declared_table
+from lake.tables.evaluated import Boards, Scores
 from lake.text import NO_VALUE, counted, escaped, group_name, listed
 
 
@@ -131,15 +131,15 @@ def _worked_out(
     is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
     if aggregates.head(1).collect().is_empty():
-        return pl.DataFrame(schema=declared_table("boards").columns)
+        return Boards.create_empty()
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
     of_slice = {"slice": slice_, "slice_value": value}
     # For selected items nothing is stored, ranked or compared.
     rows = [aggregates.filter(pl.lit(not where), **of_slice).drop("benchmark").collect()]
-    columns, of_scores = declared_table("scores").columns, [explored(lake, task, protocol, requested).lazy()]
+    of_scores = [explored(lake, task, protocol, requested).lazy()]
     if where:
-        of_scores.append(lake.scan("scores", **folders).filter(is_mine).select(*columns))
+        of_scores.append(Scores.cast(lake.scan("scores", **folders).filter(is_mine)))
     run_items = lake.scan("run_items", benchmark=task.benchmark)
     inside = in_slice(items, slice_, value)
     made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)

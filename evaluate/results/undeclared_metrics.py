@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import dataframely as dy
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metrics_of
@@ -14,7 +15,7 @@ from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol, Task
 from lake.relevance import RELEVANCE
 from lake.store import Lake
-from lake.tables import table
+from lake.tables.evaluated import Scores
 
 
 def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
@@ -42,7 +43,7 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
 
 def explored(
     lake: Lake, task: Task, protocol: Protocol, requested: Requested, run_ids: Collection[str] | None = None
-) -> pl.DataFrame:
+) -> dy.DataFrame[Scores]:
     """The scores by metrics that a protocol does not declare, for every item that a run was scored on under it.
 
     The caller holds the lake's lock, as missing similarities may be computed and stored.
@@ -50,22 +51,21 @@ def explored(
     # Imported when needed: a table of declared metrics scores nothing.
     from evaluate.partition import Partition
 
-    columns = table("scores").columns
-    measured = {name: kind for name, kind in columns.items() if not name.startswith("protocol")}
+    measured = [name for name in Scores.column_names() if not name.startswith("protocol")]
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = [part for part in lake.parts("scores", **folders) if run_ids is None or part.folders["run_id"] in run_ids]
     known = systems_of(lake, task).filter(pl.col("run_id").is_in([part.folders["run_id"] for part in stored]))
     systems = known.select("run_id", "chunker", "is_expected").iter_rows()
     runs = [Run(run_id, chunker=chunker, is_chance=is_expected) for run_id, chunker, is_expected in systems]
     rules = _rules_for(protocol, requested, runs) if requested and runs else {}
-    frames = [pl.DataFrame(schema=measured)]
+    frames: list[pl.DataFrame] = [Scores.create_empty().select(measured)]
     for part in selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit)) if rules else ():
         scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
-        frames += [scores.tables[-1].select(*measured) for scores in scored]
+        frames += [scores.tables[-1].select(measured) for scores in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     answered = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     scores = pl.concat(frames).lazy().join(answered, on=["run_id", "item_id"], how="semi")
-    return scores.with_columns(**sealed).select(*columns).collect()
+    return Scores.cast(scores.with_columns(**sealed)).collect()
 
 
 _OF_RESULTS = ("ranked", "found", "filed", "listed")

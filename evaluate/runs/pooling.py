@@ -23,7 +23,7 @@ from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part, contents_of
-from lake.tables import table
+from lake.tables.evaluated import Aggregates, Ledger
 
 
 def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
@@ -72,7 +72,7 @@ def _aggregated(
         for part in lake.parts("aggregates", benchmark=item_parts[0].task.benchmark, run_id=run_id)
     ]
     of_protocol = lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name)
-    known = [of_protocol.select(*table("aggregates").columns).collect()]
+    known: list[pl.DataFrame] = [Aggregates.cast(of_protocol).collect()]
     for batch in batches(_scored_by(protocol, todo), "scores", item_parts, protocol=protocol.name):
         scores = pl.concat([rows_of(item_part, "scores", batch, protocol=protocol.name) for item_part in item_parts])
         run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
@@ -138,13 +138,13 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
         read = characters_of(
             protocol, rows, item_rows, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline"))
         )
-        effects = effects_of(protocol, wanted, scores).with_columns(task=pl.lit(task.name))
+        effects = effects_of(task, protocol, wanted, scores)
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
         means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
         ranks = rank_runs(protocol, rows, comparisons)
         frames = {"aggregates": pooled, "ranks": ranks, "comparisons": comparisons, "characters": read}
         board = board_rows(protocol, systems, task.kind, **frames)
-        return [effects, means.collect(), comparisons, ranks, board]
+        return [effects, means, comparisons, ranks, board]
 
     target.make(make)
 
@@ -244,4 +244,4 @@ def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]
             ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
         else:
             ledger = ledger_of_candidates(protocol, **given)
-        yield ledger.with_columns(protocol=pl.lit(protocol.name)).select(*table("ledger").columns).collect()
+        yield Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 
@@ -13,21 +14,22 @@ from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
 from evaluate.score.random_orders import mean_of_orders
 from lake.exact import Floats
-from lake.tables import LINES, RANKING, table
+from lake.tables import LINES, RANKING
+from lake.tables.evaluated import Scores
 
 Amount = Callable[["Draw", int], Floats]
 """(draw, k) → the expected amount per item."""
 
 
-def expected_random(inputs: ScoringInputs, run_id: str) -> pl.LazyFrame:
-    """The expected scores of a uniformly random order of each item's pool: rows of table `scores`.
+def expected_random(inputs: ScoringInputs, run_id: str) -> dy.LazyFrame[Scores]:
+    """The expected scores of a uniformly random order of each item's pool.
 
     Metrics of lists of files have no row: their expectation is not computed.
     """
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
     drawn = [(metric, k) for metric, k in requested if not _form_of(metric)]
-    measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
+    measured: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(SCORE_COLUMNS)]
     if exact:
         measured.append(lengthen(applied(_closed(inputs, exact).lazy(), inputs.protocol, exact), exact))
     if drawn:
@@ -215,19 +217,19 @@ CASE = ("run_id", "item_id")
 
 def score_runs(
     inputs: ScoringInputs, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()
-) -> pl.DataFrame:
-    """Score the items of one part for all runs over the chunks of one chunker: rows of table `scores`.
+) -> dy.DataFrame[Scores]:
+    """Score the items of one part for all runs over the chunks of one chunker.
 
     Every answer (run_id, item_id, completion) has a row for every metric and cut-off. If a run has a part `lines` in
     addition to its ranking (the oracle), its metrics at a budget are measured on that part. The runs in `chance` stand
     for every order of the pool: they get expected scores and have no answers.
     """
-    scores = [expected_random(inputs, run_id).collect() for run_id in chance]
+    scores: list[pl.DataFrame] = [expected_random(inputs, run_id).collect() for run_id in chance]
     # Collected once, as several plans use it.
     cases = answers.join(inputs.items, on="item_id", maintain_order="left").collect()
     if not scores or not cases.is_empty():
         scores.append(_score_lists(inputs, hits, cases.lazy()))
-    return pl.concat(scores)
+    return Scores.cast(pl.concat(scores))
 
 
 def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
@@ -247,6 +249,6 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
     return pl.concat([scores.filter(~(has_lines & at_budget)), of_lines])
 
 
-def score_lists(lists: Lists) -> pl.LazyFrame:
-    """Score the ranked lists of several runs, whose key is CASE, under one protocol: rows of table `scores`."""
+def score_lists(lists: Lists) -> dy.LazyFrame[Scores]:
+    """Score the ranked lists of several runs, whose key is CASE, under one protocol."""
     return sealed(measure_runs(lists), lists.inputs.protocol)

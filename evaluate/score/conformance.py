@@ -9,6 +9,7 @@ import json
 from functools import partial
 from pathlib import Path
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 
@@ -21,7 +22,7 @@ from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
 from lake.fingerprint import canonical_json, sha256_of
 from lake.offsets import LineOffsets
-from lake.tables import table
+from lake.tables.evaluated import Scores
 
 _FIXTURES = Path(__file__).with_suffix(".json")
 
@@ -29,11 +30,10 @@ _WORDS = ("title", "meaning", "place", "like")
 """The fields of a protocol that are no rules: its texts, its place in a list, and whose rules it has (own data)."""
 
 
-def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:
-    """Measured values of runs as rows of table `scores`, with the protocol's name and seal."""
+def sealed(measured: pl.LazyFrame, protocol: Protocol) -> dy.LazyFrame[Scores]:
+    """Measured values of runs as scores, with the protocol's name and seal."""
     seal = {"protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
-    rows = measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items())
-    return rows.select(*table("scores").columns)
+    return Scores.cast(measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items()))
 
 
 @functools.cache

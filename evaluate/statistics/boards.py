@@ -7,6 +7,7 @@ comparisons in the headline slice alone; in other slices they are exploratory, l
 
 from collections.abc import Collection, Iterable
 
+import dataframely as dy
 import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
@@ -17,6 +18,7 @@ from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.exact import exact_sum
 from lake.tables import FINAL, LINES, RANKING, table
+from lake.tables.evaluated import Boards, Comparisons, LedgerMeans, Ranks
 from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, reference_of
 
 _WHERE = [*MEASURE, *SLICE]
@@ -24,7 +26,7 @@ CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
 """The columns of :func:`characters_of`."""
 
 
-def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame) -> pl.DataFrame:
+def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: dy.DataFrame[Comparisons]) -> dy.DataFrame[Ranks]:
     """The ranks and tie groups of the ranked runs in every slice, by the primary metric: rows of table `ranks`.
 
     - rank: 1 plus the number of runs with a better value.
@@ -57,8 +59,7 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
     known, told_apart, ordered = pl.collect_all([placed, apart, whole.agg("run_id")])
     groups = _tie_groups(ordered, set(told_apart.iter_rows()))
     shown = pl.when(~pl.col("too_few")).then(pl.col("rank", "rank_low", "rank_high"))
-    full = known.lazy().join(groups, on=[*_WHERE, "run_id"], how="left").with_columns(shown)
-    return full.select(pl.col(name).cast(kind) for name, kind in table("ranks").columns.items()).collect()
+    return Ranks.cast(known.lazy().join(groups, on=[*_WHERE, "run_id"], how="left").with_columns(shown)).collect()
 
 
 def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]]) -> pl.LazyFrame:
@@ -128,7 +129,7 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
     return read.group_by("run_id").agg(sums).collect()
 
 
-def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
+def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> dy.DataFrame[LedgerMeans]:
     """Rows of table `ledger_means`: per class of gold, macro (mean of items' shares) and micro (share of all gold).
 
     `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
@@ -150,7 +151,7 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
             )
             .collect()
         )
-    return pl.concat(
+    means = pl.concat(
         pl.concat(sums)
         .lazy()
         .select(
@@ -163,7 +164,8 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
             n_gold=f"{name}/gold",
         )
         for name in GOLD_CLASSES
-    ).select(*table("ledger_means").columns)
+    )
+    return LedgerMeans.cast(means).collect()
 
 
 _VIEW = [*SLICE, "average", "column"]
@@ -178,7 +180,7 @@ def board_rows(
     ranks: pl.DataFrame,
     comparisons: pl.DataFrame,
     characters: pl.DataFrame,
-) -> pl.DataFrame:
+) -> dy.DataFrame[Boards]:
     """The board of one task's runs under one protocol: rows of table `boards`.
 
     `runs` are the task's rows of table `runs`; `characters` comes from :func:`characters_of`; the other frames are
@@ -214,8 +216,8 @@ def board_rows(
     places = places.with_columns(is_primary=True, is_shown=True)
     rows = rows.join(places, on=[*SLICE, "run_id", "is_primary", "is_shown"], how="left")
     rows = rows.join(characters.lazy(), on=["run_id", "k", *SLICE], how="left")
-    rows = _with_differences(rows.collect(), kind, comparisons.lazy()).with_columns(protocol=pl.lit(protocol.name))
-    return rows.select(pl.col(name).cast(kind) for name, kind in table("boards").columns.items()).collect()
+    rows = _with_differences(rows.collect(), kind, comparisons.lazy())
+    return Boards.cast(rows.with_columns(protocol=pl.lit(protocol.name))).collect()
 
 
 def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, pairwise
 
+import dataframely as dy
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -25,7 +26,7 @@ from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slic
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
-from lake.tables import table
+from lake.tables.evaluated import Comparisons
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 POINT = 0.01
@@ -51,7 +52,7 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
     return placed.with_columns(in_family=pl.col("is_primary") & pl.col("is_headline") & pl.col("is_ranked")).collect()
 
 
-def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
+def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> dy.DataFrame[Comparisons]:
     """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
 
     The pair's first run is the one whose id sorts first; the numbers are the second's relative to it. `rows` come from
@@ -59,25 +60,24 @@ def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) ->
     """
     several = rows.lazy().sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
     several = several.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
-    groups, declared = several.with_columns(group=pl.int_range(pl.len())).collect(), table("comparisons")
+    groups = several.with_columns(group=pl.int_range(pl.len())).collect()
     if groups.is_empty():
-        return pl.DataFrame(schema=declared.columns)
+        return Comparisons.create_empty()
     # Polars runs once over all groups, as these are many and small.
     pairs = [columns for group in groups.iter_rows(named=True) for columns in _pairs(protocol, group, scores)]
     compared = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
     # No difference is detectable with fewer items than a verdict needs.
     least = pl.when(pl.col("n_items") >= FEWEST_ITEMS).then("smallest_detectable")
-    return (
+    judged = (
         compared.lazy()
         .filter(pl.col("n_items") > 0)
         .join(groups.lazy().drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
         .with_columns(verdict=verdict_of(), smallest_detectable=least)
-        .select(*declared.columns)
-        .sort(declared.key)
-        .collect()
+        .sort(Comparisons.primary_key())
     )
+    return Comparisons.cast(judged).collect()
 
 
 Columns = dict[str, npt.NDArray[np.generic]]

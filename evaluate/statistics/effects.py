@@ -18,6 +18,7 @@ truth in 92 to 100 % of 600 simulated data sets of four chunkers and four retrie
 from collections.abc import Collection, Iterator
 from itertools import combinations
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 import scipy
@@ -27,24 +28,24 @@ from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
 from lake.averages import FEWEST_REPOS, Aggregate
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Protocol, Task
 from lake.exact import Floats, Integers, Mask
 from lake.tables import table
+from lake.tables.evaluated import Effects
 from lake.verdict import DIFFERENCE, FACTORS
 
 
-def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
-    """Rows of table `effects`, without `task`, for the ranked runs' primary metric in the headline slice.
+def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> dy.DataFrame[Effects]:
+    """The effects of a task's chunkers and retrievers on the ranked runs' primary metric in the headline slice.
 
     `rows` are aggregates from `with_places`, with chunker and retriever.
     """
-    nothing = pl.DataFrame(schema={name: kind for name, kind in table("effects").columns.items() if name != "task"})
     family = rows.lazy().filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
     known = family.select("chunker", "retriever", "run_id", *MEASURE, *SLICE).collect().rows()
     run_of = {(chunker, retriever): run_id for chunker, retriever, run_id, *_ in known}
     chunkers, retrievers = largest_grid(run_of)
     if not chunkers:
-        return nothing
+        return Effects.create_empty()
     run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
     # The family is of one measure in one slice.
     where = dict(zip((*MEASURE, *SLICE), known[0][3:], strict=True))
@@ -52,7 +53,7 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
     values = scores.values({**where, "run_id": run_ids})
     means, share, counts, has_items = _by_unit(values, values.repo, average)
     if not len(share):
-        return nothing
+        return Effects.create_empty()
     grid = (len(chunkers), len(retrievers), -1)
     means = means.reshape(grid)
     of_units, units = means, share
@@ -70,9 +71,9 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
     left_out = sorted(
         f"{chunker}+{name}" for chunker, name in run_of if chunker not in chunkers or name not in retrievers
     )
-    shared = {"protocol": protocol.name, **{name: where[name] for name in SLICE}, "left_out": left_out}
-    rows = pl.DataFrame([{**dict.fromkeys(nothing.columns), **shared, **row} for row in effects], schema=nothing.schema)
-    return rows.with_columns(pl.col(pl.Float64).fill_nan(None))
+    shared = {"protocol": protocol.name, "task": task.name, **{name: where[name] for name in SLICE}}
+    frame = pl.DataFrame([{**row, **shared, "left_out": left_out} for row in effects], table("effects").columns)
+    return Effects.cast(frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
 
 
 def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[str]]:

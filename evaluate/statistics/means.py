@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+import dataframely as dy
 import polars as pl
 
 from evaluate.metrics import metrics, metrics_of
@@ -11,7 +12,8 @@ from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
-from lake.tables import DONE, table
+from lake.tables import DONE
+from lake.tables.evaluated import Aggregates
 
 _METRIC = ["run_id", "protocol", *MEASURE]
 _OF = ["measure", *SLICE]
@@ -32,7 +34,7 @@ def aggregate(
     run_items: pl.LazyFrame | None = None,
     *,
     slices: Sequence[Slice] = (),
-) -> pl.LazyFrame:
+) -> dy.LazyFrame[Aggregates]:
     """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
 
     micro is null if the metric keeps no sums or has no value for any item; item_low and item_high are null if the slice
@@ -69,7 +71,6 @@ def aggregate(
     )
     resampled = _resampled(of_slices, protocol.headline or WHOLE_SLICE)
     drawn = distinct.lazy().join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
-    declared = table("aggregates")
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     averages = [pl.when(pl.col(name).is_nan()).then(nothing).otherwise(name).alias(name) for name in AVERAGES]
     whole = (
@@ -78,7 +79,7 @@ def aggregate(
         # The share of the oracle compares runs: :func:`with_share_of_oracle` adds it.
         .with_columns(*averages, share_of_oracle=pl.lit(None, pl.Float64))
     )
-    return whole.select(*declared.columns).sort(declared.key)
+    return Aggregates.cast(whole.sort(Aggregates.primary_key()))
 
 
 def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
@@ -154,7 +155,9 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
     return {name: shares[what] for name in names if (what := name.rpartition("_")[2]) in shares}
 
 
-def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds: Mapping[str, str]) -> pl.LazyFrame:
+def with_share_of_oracle(
+    aggregates: dy.LazyFrame[Aggregates], oracles: pl.LazyFrame, bounds: Mapping[str, str]
+) -> dy.LazyFrame[Aggregates]:
     """The aggregates with `share_of_oracle`: a run's macro over its oracle's (`bounds`: run → oracle over its chunks).
 
     Null for runs without an oracle, if the oracle's macro is 0 or null, and for metrics that the oracle does not bound.
@@ -169,8 +172,5 @@ def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds
     pairs = pl.LazyFrame(list(bounds.items()), {"bounded": pl.String, "run_id": pl.String}, orient="row")
     key = ["run_id", *MEASURE, *SLICE]
     of_run = bound.select(*key, bound="macro").join(pairs, on="run_id").drop("run_id")
-    return (
-        aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")
-        .with_columns(share_of_oracle=pl.col("macro") / pl.col("bound"))
-        .drop("bound")
-    )
+    both = aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")
+    return Aggregates.cast(both.with_columns(share_of_oracle=pl.col("macro") / pl.col("bound")))

@@ -6,7 +6,7 @@ import pytest
 
 from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.effects import effects_of, largest_grid
-from lake.benchmarks import protocols
+from lake.benchmarks import TASKS, protocols
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 
@@ -39,8 +39,9 @@ def _effects(cells: Cells, repos: list[str], *, micro: bool = False, of: str = "
         scores[run_id] = scores[run_id].filter(pl.col("value").is_not_nan())
     items = pl.LazyFrame({"item_id": names, "repo": repos})
     places = pl.DataFrame(rows)
-    effects = effects_of(protocol, places, ScoreMatrix(protocol, places, items, scores.values()))
-    table("effects").checked(effects.with_columns(task=pl.lit("t")))
+    matrix = ScoreMatrix(protocol, places, items, scores.values())
+    effects = effects_of(TASKS[protocol.tasks[0]], protocol, places, matrix)
+    table("effects").checked(effects)
     return effects.filter(pl.col("repo") == of) if of != "*" else effects
 
 
