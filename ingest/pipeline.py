@@ -24,6 +24,7 @@ from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED, declared_rows
+from lake.tables.ingested import Items, Pools
 from lake.text import counted, listed
 
 
@@ -142,7 +143,7 @@ class _Reader:
             rows = part.read(part_rejects).named(benchmark.name)
             if benchmark.is_collection:
                 # The documents of a collection do not come from a repository: the benchmark's name takes its place.
-                rows = replace(rows, items=rows.items.with_columns(repo="benchmark"))
+                rows = replace(rows, items=Items.cast(rows.items.with_columns(repo="benchmark")))
             self._write(target, part.name, rows, part_rejects)
             if part.name != part_of(subset):
                 self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
@@ -177,7 +178,7 @@ class _Reader:
             stored_parts.remove_readers(self.lake, self.benchmark, part, stored, self.result)
         pools = group.files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64)).sort("pool_id")
         pools = pools.join(repos, on="pool_id", how="left", maintain_order="left")
-        pools = table_rows("pools", pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
+        pools = table_rows(Pools, pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)
 

@@ -5,10 +5,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import dataframely as dy
 import polars as pl
 
 from lake.limits import MAX_REJECTS
 from lake.tables import table
+from lake.tables.ingested import RejectRows
 
 EXCERPT_LENGTH = 200
 _PLACE_LENGTH, _REASON_LENGTH = 1_000, 2_000
@@ -53,15 +55,12 @@ class Rejects:
         for source, n in sorted(self.more.items()):
             yield Reject(source, "further places", f"{n:,} more were refused; {MAX_REJECTS:,} are kept one by one")
 
-    def frame(self, stage: str) -> pl.DataFrame:
+    def frame(self, stage: str) -> dy.DataFrame[RejectRows]:
         """The rejects as rows of table `rejects`."""
-        columns = table("rejects").columns
         rows = [{"stage": stage, **vars(reject)} for reject in sorted(self)]
-        return (
-            pl.DataFrame(rows, schema=columns)
-            .group_by("stage", "source", "position", maintain_order=True)
-            .agg(pl.col("reason").unique(maintain_order=True).str.join("; "), pl.col("excerpt").first())
-        )
+        by_place = pl.DataFrame(rows, table("rejects").columns).group_by(RejectRows.primary_key(), maintain_order=True)
+        reasons = pl.col("reason").unique(maintain_order=True).str.join("; ")
+        return RejectRows.cast(by_place.agg(reasons, pl.col("excerpt").first()))
 
 
 _SHORT = reprlib.Repr()

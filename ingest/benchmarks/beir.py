@@ -16,6 +16,7 @@ from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
+from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 
 BEIR_FIELDS: Fields = {
@@ -52,7 +53,7 @@ def read(
     """Judged queries as items, the documents judged relevant to them as gold spans, and all documents as one pool."""
     files, blobs = pool_frames(("corpus", *document) for document in _documents(raw, fields, rejects))
     # The language cannot be told from a document's id, which has no file ending.
-    blobs = blobs.with_columns(language=pl.lit(collection.language))
+    blobs = Blobs.cast(blobs.with_columns(language=pl.lit(collection.language)))
     queries: dict[str, str] = {}
 
     def query(_: str, row: JsonObject) -> tuple[str, str]:

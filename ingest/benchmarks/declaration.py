@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+import dataframely as dy
 import polars as pl
 
 from ingest.benchmarks.schema import DataSchema
@@ -11,7 +12,7 @@ from ingest.sources.tree import HUB, RawFiles, Source
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
 from lake.rejects import Rejects
-from lake.tables import table
+from lake.tables.ingested import Blobs, Files, GoldSpans, Items, QueryRows
 from lake.text import counted
 
 
@@ -20,12 +21,13 @@ class PoolGroup:
     """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory."""
 
     name: str
-    files: pl.DataFrame
-    blobs: pl.DataFrame
+    files: dy.DataFrame[Files]
+    blobs: dy.DataFrame[Blobs]
     kind: str = "searched"
 
 
 Rows = Sequence[Mapping[str, object]] | pl.DataFrame
+_Rows = TypeVar("_Rows", bound=dy.Schema)
 
 
 @dataclass
@@ -35,9 +37,9 @@ class SubsetRows:
     The benchmark's name is added by `named`, since own data is read by the same reader as the published data.
     """
 
-    items: pl.DataFrame
-    queries: pl.DataFrame
-    gold: pl.DataFrame
+    items: dy.DataFrame[Items]
+    queries: dy.DataFrame[QueryRows]
+    gold: dy.DataFrame[GoldSpans]
     pools: Iterable[PoolGroup]
     more: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
@@ -50,27 +52,26 @@ class SubsetRows:
             {"item_id": item_id, "query": rule, "text": text, "sha256": sha256_of(text.encode())}
             for item_id, rule, text in queries
         ]
-        return cls(table_rows("items", items), table_rows("queries", texts), table_rows("gold_spans", gold), pools)
+        return cls(table_rows(Items, items), table_rows(QueryRows, texts), table_rows(GoldSpans, gold), pools)
 
     def named(self, benchmark: str) -> "SubsetRows":
         """The rows with the benchmark's name, which also becomes a prefix of the pool ids."""
         name, pool_id = pl.lit(benchmark), pl.lit(f"{benchmark}/") + pl.col("pool_id")
         return replace(
             self,
-            items=self.items.with_columns(benchmark=name, pool_id=pool_id),
-            queries=self.queries.with_columns(benchmark=name),
-            gold=self.gold.with_columns(benchmark=name),
+            items=Items.cast(self.items.with_columns(benchmark=name, pool_id=pool_id)),
+            queries=QueryRows.cast(self.queries.with_columns(benchmark=name)),
+            gold=GoldSpans.cast(self.gold.with_columns(benchmark=name)),
             # A generator: pools are made and stored one at a time.
-            pools=(replace(group, files=group.files.with_columns(pool_id=pool_id)) for group in self.pools),
+            pools=(replace(group, files=Files.cast(group.files.with_columns(pool_id=pool_id))) for group in self.pools),
         )
 
 
-def table_rows(name: str, rows: Rows) -> pl.DataFrame:
+def table_rows(schema: type[_Rows], rows: Rows) -> dy.DataFrame[_Rows]:
     """Rows with exactly the columns of a table: those not given are null, those unknown are dropped."""
-    columns = table(name).columns
-    if not isinstance(rows, pl.DataFrame):
-        return pl.DataFrame(rows, schema=columns)
-    return pl.concat([pl.DataFrame(schema=columns), rows], how="diagonal").select(list(columns))
+    nothing = schema.create_empty()
+    given = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=nothing.schema)
+    return schema.cast(pl.concat([nothing, given], how="diagonal"))
 
 
 class PartToRead(NamedTuple):
@@ -92,7 +93,8 @@ def in_one_part(
         rows = read(raw, subset, rejects, **options)
         if limit is None:
             return rows
-        items, scorable = rows.items, rows.items.filter("scorable")
+        items: pl.DataFrame = rows.items
+        scorable = items.filter("scorable")
         if limit < items.height and 0 < scorable.height < items.height:
             of = f"{scorable.height:,} of {counted(items.height, 'item')}"
             raw.notes.append(f"drawn from {of}: the others cannot be scored")
@@ -102,7 +104,8 @@ def in_one_part(
             frame.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
             for frame in (rows.queries, rows.gold)
         )
-        return replace(rows, items=items, queries=queries, gold=gold)
+        queries, gold = QueryRows.cast(queries), GoldSpans.cast(gold)
+        return replace(rows, items=Items.cast(items), queries=queries, gold=gold)
 
     yield PartToRead(subset, limited)
 

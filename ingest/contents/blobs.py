@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+import dataframely as dy
 import polars as pl
 
 from lake.fingerprint import fingerprint, sha256_of
@@ -10,6 +11,7 @@ from lake.make import BuildTarget, target_of
 from lake.offsets import line_columns
 from lake.store import Lake, Part
 from lake.tables import table
+from lake.tables.ingested import Blobs, Files
 from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
@@ -27,18 +29,20 @@ class SharedContent(bytes):
         return sha256_of(self)
 
 
-def pool_frames(files: Iterable[_File]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    r"""The tables `files` and `blobs` of some files; `position` in a pool follows the given order.
+def pool_frames(files: Iterable[_File]) -> tuple[dy.DataFrame[Files], dy.DataFrame[Blobs]]:
+    r"""The rows of some files and of their contents; `position` in a pool follows the given order.
 
     Text is UTF-8; bytes that cannot be decoded become U+FFFD. Flags of a blob: `not-utf8` if bytes were replaced,
     `crlf` if it contains `\r\n`, `empty` without bytes, `no-final-newline` if the last line has no line end.
     """
     stored, blobs = zip(*pool_batches(files), strict=True)
     position = pl.int_range(pl.len()).over("pool_id")
-    return pl.concat(stored).with_columns(position=position), pl.concat(blobs)
+    return Files.cast(pl.concat(stored).with_columns(position=position)), Blobs.cast(pl.concat(blobs))
 
 
-def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def pool_batches(
+    files: Iterable[_File], seen: set[str] | None = None
+) -> Iterator[tuple[dy.DataFrame[Files], dy.DataFrame[Blobs]]]:
     """Like :func:`pool_frames`, in batches of about `BATCH_BYTES`, with all positions 0.
 
     A content is in the first batch that needs it, and in none if its sha256 is in `seen`, to which new ones are added.
@@ -56,18 +60,18 @@ def pool_batches(files: Iterable[_File], seen: set[str] | None = None) -> Iterat
             contents[sha256] = (path, data)
             weight += len(data) + 64 * data.count(b"\n")
         if weight > BATCH_BYTES:
-            yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
+            yield Files.cast(pl.DataFrame(rows, columns, orient="row")), _blobs(contents)
             rows, contents, weight = [], {}, 0
-    yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
+    yield Files.cast(pl.DataFrame(rows, columns, orient="row")), _blobs(contents)
 
 
-def concat_files(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """The table `files` of pools that came in batches, with positions in the order of paths."""
+def concat_files(batches: Iterable[pl.DataFrame]) -> dy.DataFrame[Files]:
+    """The files of pools that came in batches, with positions in the order of paths."""
     position = pl.int_range(pl.len()).over("pool_id")
-    return pl.concat(batches).sort("pool_id", "path").with_columns(position=position)
+    return Files.cast(pl.concat(batches).sort("pool_id", "path").with_columns(position=position))
 
 
-def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
+def _blobs(contents: dict[str, tuple[str, bytes]]) -> dy.DataFrame[Blobs]:
     decoded = [decode(data) for _, data in contents.values()]
     lines = line_columns([text.encode() for text, _ in decoded])
     by_flag = {
@@ -86,7 +90,7 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
         "language": [language_of(path) for path, _ in contents.values()],
         "flags": pl.select(flags=pl.concat_list(flags).list.drop_nulls())["flags"],
     }
-    return pl.DataFrame(columns, schema=table("blobs").columns)
+    return Blobs.cast(pl.DataFrame(columns, schema=table("blobs").columns))
 
 
 class Contents:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, get_args
 
+import dataframely as dy
 import numpy as np
 import polars as pl
 
@@ -14,6 +15,7 @@ from lake.exact import Integers
 from lake.offsets import Offsets
 from lake.rejects import Rejects
 from lake.tables import table
+from lake.tables.ingested import Chunks, ChunkStatus, RejectRows
 from lake.text import is_encodable, listed
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
@@ -23,9 +25,9 @@ _NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
 class Chunked(NamedTuple):
     """Rows of `chunks` (`n_nws` is 0 for chunks of only whitespace), of `rejects` and of `chunk_status`."""
 
-    frame: pl.DataFrame
-    rejects: pl.DataFrame
-    status: pl.DataFrame
+    frame: dy.DataFrame[Chunks]
+    rejects: dy.DataFrame[RejectRows]
+    status: dy.DataFrame[ChunkStatus]
 
 
 def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
@@ -103,7 +105,8 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
     for content, cut in zip(sha256, cuts, strict=True):
         if cut.failed:
             rejects.add(f"blob {content}", f"chunker {name}", f"it could not be cut: {cut.failed}")
-    return Chunked(frame, rejects.frame("ingest"), pl.DataFrame(status, schema=table("chunk_status").columns))
+    of_contents = ChunkStatus.cast(pl.DataFrame(status, schema=table("chunk_status").columns))
+    return Chunked(Chunks.cast(frame), rejects.frame("ingest"), of_contents)
 
 
 def _checked(answer: object) -> Cut:

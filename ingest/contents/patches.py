@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import dataframely as dy
 import polars as pl
 
 from ingest.contents.definitions import definitions_of, ending_of
 from lake.offsets import split_lines
 from lake.tables import table
+from lake.tables.of_runs import Edits
 from lake.text import decode, language_of
 
 PatchReading = Literal["docs", "official"]
@@ -58,8 +60,10 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
     return _official(lines) if reading == "official" else _docs(lines)
 
 
-def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """The patches of items as rows of `edits` under both readings, and (item, note) for every fault in a patch."""
+def edit_rows(
+    run_id: str, patches: Iterable[tuple[str, str | None]]
+) -> tuple[dy.DataFrame[Edits], list[tuple[str, str]]]:
+    """The lines that the patches of items edit under both readings, and (item, note) for every fault in a patch."""
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:
@@ -68,7 +72,7 @@ def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[p
             rows += [(run_id, item_id, reading, *line) for line in edited.lines]
             # Only the `docs` reading reports faults.
             notes += [(item_id, note) for note in edited.notes if reading == "docs"]
-    return pl.DataFrame(rows, schema=table("edits").columns, orient="row"), notes
+    return Edits.cast(pl.DataFrame(rows, schema=table("edits").columns, orient="row")), notes
 
 
 def _official(lines: list[str]) -> Edited:

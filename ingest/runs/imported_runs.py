@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+import dataframely as dy
 import polars as pl
 
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
@@ -14,11 +16,13 @@ from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import IMPORT_REJECTS, TABLES, table
+from lake.tables import IMPORT_REJECTS, TABLES
+from lake.tables.of_runs import Hits, RunItems
 from lake.text import counted
 
 UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
 Tables = Mapping[str, pl.DataFrame]  # table → rows
+_Rows = TypeVar("_Rows", bound=dy.Schema)
 _SENTENCES = (
     ("n_failed", "item", "failed: {}; reasons: table run_items"),
     ("n_no_context", "", "no-context: {} without a final context"),
@@ -202,24 +206,23 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
     return names
 
 
-def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> pl.DataFrame:
-    """Rows of `run_items` from item_id, status and other known columns; a null status means an unanswered item."""
+def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame[RunItems]:
+    """The outcomes of items, from item_id, status and other known columns; a null status means an unanswered item."""
     is_missing = pl.col("status").is_null()
-    whole = run_rows("run_items", run_id, rows).with_columns(
+    whole = run_rows(RunItems, run_id, rows).with_columns(
         pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
         pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
     )  # fmt: skip
-    return whole.with_columns(pl.col("status").fill_null(UNANSWERED))
+    return RunItems.cast(whole.with_columns(pl.col("status").fill_null(UNANSWERED)))
 
 
-def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `hits`; `item` in `rows` is the position of the item in `items`."""
-    return run_rows("hits", run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
+def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Hits]:
+    """The results of a run; `item` in `rows` is the position of the item in `items`."""
+    return run_rows(Hits, run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
 
 
-def run_rows(name: str, run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+def run_rows(schema: type[_Rows], run_id: str, rows: pl.DataFrame) -> dy.DataFrame[_Rows]:
     """Rows of a run's table; columns that `rows` does not have are null."""
-    rows = rows.with_columns(run_id=pl.lit(run_id))
-    columns = table(name).columns.items()
-    given = ((pl.col(name) if name in rows.columns else pl.lit(None), name, kind) for name, kind in columns)
-    return rows.select(column.cast(kind).alias(name) for column, name, kind in given)
+    given = rows.with_columns(run_id=pl.lit(run_id))
+    missing = {name: pl.lit(None) for name in schema.column_names() if name not in given.columns}
+    return schema.cast(given.with_columns(**missing))

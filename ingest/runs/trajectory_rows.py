@@ -20,6 +20,7 @@ from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.tables import FINAL, PUBLISHED_READING, table
+from lake.tables.of_runs import ItemUsage
 from lake.text import counted, listed
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
@@ -106,7 +107,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, giv
     job.result.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
-    hits, used = imported_hits(job.run_id, rows, items), run_rows("usage", job.run_id, used)
+    hits, used = imported_hits(job.run_id, rows, items), run_rows(ItemUsage, job.run_id, used)
     return {"hits": hits, "edits": edits, "usage": used, "run_items": ended}
 
 

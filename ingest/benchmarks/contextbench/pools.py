@@ -18,6 +18,7 @@ from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.tables import FLAGS, UNSEARCHED
+from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 
 _NOT_AVAILABLE = "its repository is not available"
@@ -103,7 +104,7 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
                 flags = pl.col("flags")
                 again = pl.col("sha256").is_in(list(replaced)) & ~flags.list.contains("not-utf8")
                 flags = pl.when(again).then(pl.concat_list(pl.lit(["not-utf8"]), flags)).otherwise(flags)
-                yield PoolGroup("", no_files, blobs.with_columns(flags=flags) if replaced else blobs)
+                yield PoolGroup("", no_files, Blobs.cast(blobs.with_columns(flags=flags)) if replaced else blobs)
         except RepositoryError as error:
             message = f"ContextBench: the files of {pool_id} were readable a moment ago and no longer are: {error.what}"
             raise GoldspanError(message, hint="Run the same again; what is stored is kept.", code=Exit.ERROR) from error

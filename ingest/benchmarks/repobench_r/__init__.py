@@ -21,6 +21,7 @@ from lake.offsets import split_lines
 from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
+from lake.tables.ingested import Blobs
 from lake.text import is_blank
 
 ROWS_OF_A_PART = 4_000
@@ -127,7 +128,7 @@ def _reading(
             files.append((item_id, f"cand:{number}", content))
     stored, blobs = pool_frames(files)
     # The language cannot be told from a candidate's path, which has no file ending.
-    blobs = blobs.with_columns(language=pl.lit(language))
+    blobs = Blobs.cast(blobs.with_columns(language=pl.lit(language)))
     return SubsetRows.of(items, queries, gold, [PoolGroup(part, stored, blobs, "candidates")])
 
 

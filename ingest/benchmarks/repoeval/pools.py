@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import dataframely as dy
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -20,6 +21,7 @@ from lake.fingerprint import seeded_hash
 from lake.limits import MAX_POOL_LINES
 from lake.rejects import Rejects
 from lake.tables import table
+from lake.tables.ingested import Files
 
 CODE_CHUNK_REPOS = (
     "amazon-science_patchcore-inspection", "deepmind_tracr", "facebookresearch_omnivore", "google_lightweight_mmm",
@@ -65,7 +67,7 @@ def published_pools(group: PoolGroup) -> PoolGroup:
     built = copied.with_columns(path=pl.col("path").str.replace("^src/", "build/lib/"), order=pl.lit(0))
     ordered = pl.concat([built, files]).sort("pool_id", "order", "path")
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
-    stored = ordered.with_columns(position=position).select(group.files.columns)
+    stored = Files.cast(ordered.with_columns(position=position))
     return PoolGroup("code-chunk", stored, group.blobs.clear())
 
 
@@ -153,7 +155,7 @@ def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list
 
 def with_others(
     files: pl.DataFrame, words: DocumentWords, queries: Mapping[str, Sequence[str]], kind: str
-) -> pl.DataFrame:
+) -> dy.DataFrame[Files]:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
     `kind` decides which files are added. For hard, vector and random negatives: as many as the pool has, from all other
@@ -193,7 +195,7 @@ def with_others(
         added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
         for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
             rows.append((pool_id, path, sha256, position))
-    return pl.DataFrame(rows, table("files").columns, orient="row")
+    return Files.cast(pl.DataFrame(rows, table("files").columns, orient="row"))
 
 
 def _weights(
