@@ -59,7 +59,7 @@ class _Record:
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         self.recorded |= {str_at(event, "parent_tool_use_id") for event in events}
-        folder, turn = "", 0
+        folder, turn, has_moved = "", 0, False
         for event in events:
             kind, is_own, content = event.get("type"), _is_own(event), event.get("message")
             folder = str_at(event, "cwd") or folder
@@ -76,9 +76,14 @@ class _Record:
                 turn = self.turns.setdefault(key, len(self.turns) + 1)
             for part in objects_at(content, "content"):
                 if part.get("type") == "tool_use":
-                    given = parsed_object(part.get("input"))
-                    call = ToolCall(str_at(part, "name"), given, folder=folder, turn=turn, call_id=str_at(part, "id"))
-                    yield from self._called(call, *results.get(call.call_id, ({}, None)))
+                    given, call_id = parsed_object(part.get("input")), str_at(part, "id")
+                    # What is printed names the folder once; a `cd` of the session itself lasts, unless it was undone.
+                    now = None if has_moved and is_own and not event.get("cwd") else folder
+                    call = ToolCall(str_at(part, "name"), given, folder=now, turn=turn, call_id=call_id)
+                    result = results.get(call_id, ({}, None))
+                    yield from self._called(call, *result)
+                    if is_own and call.is_shell:
+                        has_moved = "Shell cwd was reset to " not in content_of(result[1])
 
     def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
         failed = object_at(result).get("is_error") is True
