@@ -9,7 +9,7 @@ from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage
-from ingest.runs.values import JsonRecord, first_text, objects_at, objects_in
+from ingest.runs.values import JsonRecord, first_text, held_list, objects_in
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
 _MAX_DEPTH = 50  # levels of subagents' files that are read
@@ -142,7 +142,7 @@ def _trajectories(
     # file's path, and has its patch in the file next to it.
     rows: list[JsonRecord] = []
     for position, row in file.objects():
-        given = next((value for key in holders if isinstance(value := row.get(key), list)), None)
+        given = next((value for key in holders if (value := held_list(row, key)) is not None), None)
         if given is None:
             rows.append(row)
             continue
@@ -151,7 +151,7 @@ def _trajectories(
         if not item_of(row) and patch is None:
             patch, notes = file.patch_beside()
         if n_odd := len(given) - len(events):
-            notes.insert(0, f"{n_odd:,} events that are not objects")
+            notes.insert(0, f"events that are not objects: {n_odd:,}")
         session = Session(file, item_of(row), patch, position, notes, [events])
         yield session.trajectory(events_of(session))
     if rows:
@@ -177,8 +177,8 @@ def session_importer(
 
     def recognise(head: bytes, path: str) -> bool:
         for row in objects_in(head) if any(mark in head for mark in marks) else ():
-            events = (event for key in holders for event in objects_at(row, key)[:_MAX_HELD])
-            if is_event(row) or any(map(is_event, events)):
+            held = (event for key in holders for event in (held_list(row, key) or ())[:_MAX_HELD])
+            if is_event(row) or any(is_event(event) for event in held if isinstance(event, dict)):
                 return not is_part(row, path)
         return False
 

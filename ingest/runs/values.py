@@ -81,6 +81,13 @@ def count_at(value: object, *keys: str) -> int | None:
     return number if type(number) is int and 0 <= number <= LAST_LINE else None
 
 
+def held_list(value: object, key: str) -> list[object] | None:
+    """The list under a key, also if written as JSON text, even if cut off; None if there is no list."""
+    inner = at(value, key)
+    inner = _parsed(inner, cut_off=True) if isinstance(inner, str) and inner.lstrip()[:1] == "[" else inner
+    return inner if isinstance(inner, list) else None
+
+
 @lru_cache(maxsize=1)
 def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
     """The first objects of JSON Lines, a JSON list or one object, in a file's first bytes; cut-off ones included."""

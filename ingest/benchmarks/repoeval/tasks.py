@@ -71,7 +71,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
             rejects.add(entry.path, "file", "holds no task")
     if again := len(tasks) - len({question[:3] for question in tasks}):
         notes.append(
-            f"{again:,} tasks complete the same place as another, but differ in text or context; each is an item"
+            f"tasks that complete the same place as another, but differ in text or context: {again:,}; each is an item"
         )
     return list(tasks.values())
 

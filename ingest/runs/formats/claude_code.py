@@ -80,8 +80,8 @@ class _Record:
                     # What is printed names the folder once; a `cd` of the session itself lasts, unless it was undone.
                     now = None if has_moved and is_own and not event.get("cwd") else folder
                     call = ToolCall(str_at(part, "name"), given, folder=now, turn=turn, call_id=call_id)
-                    result = results.get(call_id, ({}, None))
-                    yield from self._called(call, *result)
+                    result = results.get(call_id, ({}, {}))
+                    yield from self._called(call, result[0], result[1] or None)
                     if is_own and call.is_shell:
                         has_moved = "Shell cwd was reset to " not in content_of(result[1])
 

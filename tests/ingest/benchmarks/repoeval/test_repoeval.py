@@ -195,7 +195,7 @@ def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     both, notes = _read(_twin(source, other))
     assert both.items.head(len(TASKS)).equals(alone.items)
     assert both.queries.select("item_id", "text").rows()[len(TASKS) :] == [("function-2k/acme_rockets/3", "shorter")]
-    assert "1 tasks complete the same place as another, but differ in text or context; each is an item" in notes
+    assert "tasks that complete the same place as another, but differ in text or context: 1; each is an item" in notes
 
 
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:

@@ -1,0 +1,110 @@
+"""Chat messages with tool calls, as models' interfaces take them and as many agents and data sets record them.
+
+A file is a list of messages, JSON Lines of messages, or objects with such a list. A call and its result are in OpenAI's
+form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
+message), Goose's (`toolRequest`, `toolResponse`), or in the text, with the next message as result:
+`<function=bash><parameter=command>…`. Goose exports sessions, kept them as rows before version 1.10, and prints rows
+with `--output-format stream-json`. The terminal is taken to stay in the folder to which a command moved.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ingest.runs.calls.outputs import CUT
+from ingest.runs.calls.tools import ToolCall
+from ingest.runs.sessions import Event, Note, Session, paired, session_importer
+from ingest.runs.usage import AgentUsage
+from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
+
+_OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "action", "observation", "info", "extra"}
+"""Keys of messages, and of the objects that hold them, in other agents' records."""
+_CALLS, _RESULTS = ("tool_use", "toolRequest"), ("tool_result", "toolResponse")
+_IDS = ("tool_call_id", "tool_use_id", "id")
+_FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=(?P<name>[\w.-]+)>\n?(?P<value>.*?)\n?</parameter>", re.DOTALL)
+_HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
+_FOLDER = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|\[Current working directory: ([^\]\n]+)\]")
+_LAST_LINES = re.compile(r"showing (?:only )?the (?:most recent|last) [0-9]+ lines")
+
+
+def _message(row: JsonRecord) -> JsonRecord:
+    return object_at(row, "message") if row.get("type") == "message" else row
+
+
+def _is_event(row: JsonRecord) -> bool:
+    message = _message(row)
+    if not _OF_OTHERS.isdisjoint(row.keys() | message.keys()) or message.get("role") != "assistant":
+        return False
+    return any(True for _ in _calls(message))
+
+
+def _calls(message: JsonRecord) -> Iterator[ToolCall]:
+    for call in objects_at(message, "tool_calls"):
+        inner = object_at(call, "function") or call
+        arguments = parsed_object(inner, "arguments") or object_at(inner, "args")
+        yield ToolCall(str_at(inner, "name"), arguments, call_id=str_at(call, "id"))
+    for part in objects_at(message, "content"):
+        if part.get("type") in _CALLS:
+            inner = object_at(part, "toolCall", "value") or object_at(part, "toolCall") or part
+            arguments = parsed_object(inner, "arguments") or parsed_object(inner, "input")
+            yield ToolCall(str_at(inner, "name"), arguments, call_id=str_at(part, "id"))
+    for mark in _FUNCTION.finditer(content_of(message)):
+        yield ToolCall(mark["name"], {given["name"]: given["value"] for given in _PARAMETER.finditer(mark["rest"])})
+
+
+def _results(message: JsonRecord) -> Iterator[JsonRecord]:
+    """The results in a message: the `id` of the call, the `text` and whether it `failed`."""
+    if message.get("role") == "tool":
+        failed = message.get("status") == "error"
+        yield {"id": first_text(message, _IDS), "text": content_of(message), "failed": failed}
+    for part in objects_at(message, "content"):
+        if part.get("type") in _RESULTS:
+            inner = object_at(part, "toolResult", "value") or object_at(part, "toolResult") or part
+            # Goose's results are a list of texts or contain one, some of them for the user alone.
+            given = objects_at(inner, "value") or objects_at(inner, "content")
+            audiences = [list_at(each, "annotations", "audience") or ("assistant",) for each in given]
+            shown = [each for each, audience in zip(given, audiences, strict=True) if "assistant" in audience]
+            failed = any(each.get(name) is True for each in (part, inner) for name in ("is_error", "isError"))
+            text = content_of({"content": shown}) or first_text(inner, ("content", "error"))
+            yield {"id": first_text(part, _IDS), "text": text, "failed": failed or inner.get("status") == "error"}
+
+
+def _events_of(session: Session) -> Iterator[Event]:
+    answered: list[tuple[list[ToolCall], list[JsonRecord]]] = []
+    for row in session.parts[0]:
+        message = _message(row)
+        text, is_own = content_of(message), message.get("role") == "assistant"
+        folder = _FOLDER.search(text)
+        yield Note("root", str_at(row, "working_dir") or ((folder[1] or folder[2]).strip() if folder else ""))
+        if is_own or message.get("role") == "user":
+            yield Note("answer" if is_own else "prompt", text)
+        if is_own:
+            answered.append((list(_calls(message)), []))
+        elif answered:
+            # The text after a call in a text is its result.
+            calls, results = answered[-1]
+            plain = [{"text": text}] * (bool(calls) and not results and not calls[0].call_id)
+            results += list(_results(message)) or plain
+    for turn, (calls, results) in enumerate(answered, start=1):
+        pairs = paired([call.call_id for call in calls], results, ["id"])
+        for call, own in zip(calls, pairs, strict=True):
+            output, failed = (
+                _HEAD.sub("", str_at(own[-1], "text")) if own else "",
+                bool(own) and own[-1].get("failed") is True,
+            )
+            # Of a long output, Goose shows the last lines.
+            output = f"{CUT}\n{output}" if _LAST_LINES.search(output) else output
+            # Ids may be repeated from answer to answer.
+            ended = replace(call, output=output, failed=failed, folder=None, turn=turn, call_id="")
+            yield replace(ended, is_answered=bool(own))
+    yield AgentUsage(n_turns=len(answered) or None)
+
+
+MESSAGES = session_importer(
+    "messages", "Chat messages with tool calls", "A list of messages, as models and Goose take and give them",
+    aliases=("chat", "openai", "anthropic", "goose"), marks=(b"role",),
+    holders=("messages", "trajectory", "conversation", "conversations"), is_event=_is_event, events_of=_events_of,
+    is_part=lambda row, _: not _OF_OTHERS.isdisjoint(row),
+    example='{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{}"}}]}',
+)  # fmt: skip
