@@ -17,7 +17,7 @@ from ingest.runs.sessions import Event, Note, Session, paired, session_importer
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
 
-_OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "action", "observation", "info", "extra"}
+_OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "action", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest"), ("tool_result", "toolResponse")
 _IDS = ("tool_call_id", "tool_use_id", "id")
