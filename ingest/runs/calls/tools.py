@@ -1,6 +1,7 @@
 """Calls of agents' tools, recognised by the tool's name whichever agent made them, and the spans that they showed."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -8,9 +9,12 @@ from itertools import takewhile
 from ingest.runs.calls.outputs import first_lines, listed_spans
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
-from ingest.runs.values import JsonRecord, first_text, line_of, list_at, str_at
+from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
 
-_READERS = ("read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread")
+_READERS = (
+    "read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread", "read_files",
+    "read_many_files", "read_multiple_files",
+)  # fmt: skip
 _EDITORS = (
     "str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor", "text_editor",
     "developer__text_editor",
@@ -46,14 +50,19 @@ SHOW_NOTHING = (
     "writefile", "strreplacefile", "settodolist", "todo_write", "todo_read", "delete", "updatetodos", "readtodos",
     "readlints", "createplan", "switchmode", "askquestion", "fetch",
 )  # fmt: skip
-_PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
-_COMMANDS = ("command", "cmd", "keystrokes")
-_FOLDERS = ("workdir", "working_directory", "workingDirectory", "cwd", "dir_path", "directory")
+_PATHS = (
+    "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file", "AbsolutePath",
+)  # fmt: skip
+_MANY, _SPANS = ("paths", "files", "file_paths"), ("view_range", "line_range", "lines", "range")
+_COMMANDS = ("command", "cmd", "keystrokes", "CommandLine")
+_FOLDERS = ("workdir", "working_directory", "workingDirectory", "cwd", "Cwd", "dir_path", "directory")
 _RANGES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"),
-    ("start_line_one_indexed", "end_line_one_indexed_inclusive"),
+    ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("StartLine", "EndLine"),
 )  # fmt: skip
 _NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
+_BARRED = re.compile(r"^\s*([0-9]+)(?: ?\||: |:$)", re.MULTILINE)
+_MAX_UNNUMBERED = 4  # rows around a text of which all lines are numbered in this way
 _REFUSED = re.compile(
     r"(?i)\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
     r"|file content \([^)]*\) exceeds )"
@@ -64,7 +73,7 @@ _NEVER_RUN = re.compile(
 )
 """The beginning of the text that replaces the output of a shell call that was denied or cancelled as a whole."""
 _LISTING = "Here's the files and directories"
-_NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
+_NO_HITS = re.compile(r"\s*(?:\(?no |(?:found )?0 |nothing )", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
 _SAVED = re.compile(
     r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?P<about>(?s:.*?)\n)Preview \(first [^)\n]*\):\n"
@@ -98,8 +107,8 @@ class ToolCall:
 
     @property
     def tool(self) -> str:
-        """The tool's name in lower case and with `_` for `-`, as tools are recognised by it."""
-        return self.name.lower().replace("-", "_")
+        """The tool's name without its server's, in lower case and with `_` for `-`, as tools are recognised by it."""
+        return self.name.lower().replace("-", "_").rpartition("__")[2]
 
     @property
     def is_shell(self) -> bool:
@@ -142,32 +151,48 @@ def parse_call(call: ToolCall) -> ParsedCall:
     if call.is_shell:
         inner = first_text(call.arguments, _FOLDERS)
         folder = gone_to(folder, inner) if inner else folder
-        if not call.command and any(key in call.arguments for key in _COMMANDS) and (call.output or "").strip():
-            return ParsedCall(folder=folder, unread=("command that only a script knew",))
+        if not call.command and (call.output or "").strip():
+            is_known = any(key in call.arguments for key in _COMMANDS)
+            what = "command that only a script knew" if is_known else f"tool {call.name} without a command"
+            return ParsedCall(folder=folder, unread=(what,))
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
         was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
     path = first_text(call.arguments, _PATHS)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
-    spans, output = list[FileSpan](), call.output or ""
-    if call.tool not in _SEARCHES:
-        spans = [] if call.failed or _REFUSED.match(output) else _read(path, call)
-    elif not (call.failed or _REFUSED.match(output) or _NO_HITS.match(output)):
+    spans, output, unread = list[FileSpan](), call.output or "", ""
+    if call.failed or _REFUSED.match(output):
+        pass
+    elif call.tool not in _SEARCHES:
+        spans = _read(path, call) if path else list(_read_many(call.arguments))
+        unread = "" if spans or path or not output.strip() else f"tool {call.name} without a path"
+    elif not _NO_HITS.match(output):
         is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
         spans = listed_spans(output, path if is_file else "")
-    return ParsedCall(tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder)))), reads=True, folder=folder)
+        unread = "" if spans or not output.strip() else f"output of {call.name}"
+    shown = tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder))))
+    return ParsedCall(shown, reads=True, folder=folder, unread=(unread,) if unread else ())
+
+
+def _read_many(arguments: JsonRecord) -> Iterator[FileSpan]:
+    """The files of a call that reads several, each with the lines requested."""
+    for entry in (entry for key in _MANY for entry in list_at(arguments, key)):
+        path, ranges = entry if isinstance(entry, str) else first_text(entry, _PATHS), list_at(entry, "line_ranges")
+        requests: list[JsonRecord] = [{"lines": lines} for lines in ranges]
+        yield from (FileSpan(path, *_asked(request)) for request in requests or [object_at(entry)] if path)
 
 
 def _read(path: str, call: ToolCall) -> list[FileSpan]:
-    if not path:
-        return []
     output = call.output
     if output is not None and (output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(output))):
         return []
     start, end = _asked(call.arguments)
     given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
     numbers = [line for line in given if line is not None]
+    barred = [line for mark in _BARRED.findall(output or "") if (line := line_of(mark)) is not None]
+    if not numbers and len(barred) >= (output or "").strip().count("\n") + 1 - _MAX_UNNUMBERED:
+        numbers = barred
     # Numbers with gaps are part of the file's own text.
     is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
@@ -186,12 +211,18 @@ def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
     return (lines[0], lines[n - 1]) if lines else None
 
 
-def _asked(arguments: JsonRecord) -> tuple[int, int | None]:
+def _asked(arguments: JsonRecord) -> tuple[int | None, int | None]:
+    """The first and last line that a call requests; no first line if it is counted from the file's end."""
     keys = (key for key in _RANGES if any(name in arguments for name in key))
-    given = list_at(arguments, "view_range") or [arguments.get(name) for name in next(keys, ())]
+    given: Sequence[object] = [arguments.get(name) for name in next(keys, ())]
+    for name in _SPANS:
+        text = str_at(arguments, name)
+        given = given or list_at(arguments, name) or re.findall(r"(?<![0-9])-?[0-9]+", text)
     start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end
     offset, limit = (line_of(arguments, name) for name in ("offset", "limit"))
-    start = 1 if offset is None else offset
+    if offset is not None and offset < 0:
+        return None, None
+    start = max(offset or 1, 1)
     return start, None if limit is None else start + limit - 1

@@ -145,3 +145,45 @@ def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
         "nl a" + " |" * 10**5,
     ):
         assert views_of_command(text) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "output", "views"),
+    [
+        ({"path": "a.py", "line_range": "5-9"}, "x", [FileSpan("a.py", 5, 9)]),
+        ({"path": "a.py", "lines": [5, 9]}, "x", [FileSpan("a.py", 5, 9)]),
+        ({"path": "a.py", "view_range": "[5, -1]"}, "x", [FileSpan("a.py", 5, None)]),
+        ({"path": "a.py", "offset": 0, "limit": 9}, "x", [FileSpan("a.py", 1, 9)]),
+        ({"path": "a.py", "offset": -9, "limit": 9}, "x", [FileSpan("a.py")]),
+        ({"AbsolutePath": "a.py", "StartLine": 5, "EndLine": 9}, "x", [FileSpan("a.py", 5, 9)]),
+        ({"paths": ["a.py", "b.py"]}, "x", [FileSpan("a.py", 1), FileSpan("b.py", 1)]),
+        ({"files": [{"path": "a.py", "line_ranges": [[1, 5], "8-9"]}]}, "x",
+         [FileSpan("a.py", 1, 5), FileSpan("a.py", 8, 9)]),
+        ({"path": "a.py"}, "<file>\n   5|x\n   6|y\n</file>", [FileSpan("a.py", 5, 6)]),
+        ({"path": "a.py"}, "5 | x\n6 | y", [FileSpan("a.py", 5, 6)]),
+        ({"path": "a.py"}, "5: x\n6: y", [FileSpan("a.py", 5, 6)]),
+        ({"path": "a.py"}, "x\n" * 9 + "5 | x\n6 | y", [FileSpan("a.py", 1, None)]),
+    ],
+)  # fmt: skip
+def test_the_lines_that_a_reading_call_asks_for_or_shows(
+    arguments: dict[str, object], output: str, views: list[FileSpan]
+) -> None:
+    for name in ("read_file", "mcp__filesystem__read_file"):
+        assert list(parse_call(ToolCall(name, arguments, output)).views) == views
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "output", "unread"),
+    [
+        ("read_file", {"args": {"file": "a.py"}}, "x", ("tool read_file without a path",)),
+        ("bash", {"code": "cat a.py"}, "x", ("tool bash without a command",)),
+        ("grep", {"pattern": "x"}, '<match path="a.py" line=12>', ("output of grep",)),
+        ("grep", {"pattern": "x"}, "No matches found.", ()), ("grep", {"pattern": "x"}, "Found 0 matches", ()),
+        ("bash", {}, "", ()),
+    ],
+)  # fmt: skip
+def test_a_call_that_showed_something_unknown_is_told(
+    name: str, arguments: dict[str, object], output: str, unread: tuple[str, ...]
+) -> None:
+    parsed = parse_call(ToolCall(name, arguments, output))
+    assert (parsed.views, parsed.unread) == ((), unread)
