@@ -1,3 +1,4 @@
+import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -205,3 +206,66 @@ def test_a_line_that_is_no_row_is_rejected_for_as_long_as_it_is_there(tmp_path: 
     put(items, good)
     own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
     assert Lake(tmp_path / "lake").read("rejects").is_empty()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "flags"),
+    [
+        ("a.csv", f'id,question,path,start,end\nq1,"{QUESTION}",src/engine.py,4,5\n', ("--gold", "path:start-end")),
+        ("a.csv", f"id,question,gold\nq1,{QUESTION},\"[{{'path': 'src/engine.py', 'lines': '4-5'}}]\"\n", ()),
+        ("a.jsonl", {"question": QUESTION, "gold": ["src/engine.py:4-5"]}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": ["src/engine.py#L4-L5"]}, ("--gold", "gold[]")),
+        ("a.jsonl", {"question": QUESTION, "gold": {"src/engine.py": [[4, 5]]}}, ()),
+        ("a.jsonl", {"question": QUESTION, "path": "src/engine.py", "at": "https://x/a#L4-L5"}, ("--gold", "path:at")),
+    ],
+)  # fmt: skip
+def test_other_ways_to_write_a_place(
+    tmp_path: Path, repositories: Path, name: str, content: str | dict[str, object], flags: tuple[str, ...]
+) -> None:
+    items = put(tmp_path / name, content.encode() if isinstance(content, str) else lines({"id": "q1", **content}))
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets", *flags).done()
+    assert gold(tmp_path) == [BURN]
+
+
+def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositories: Path) -> None:
+    places = [{"path": "src/engine.py", "lines": "4-5"}]
+    asked = [{"id": "q1", "question": text, "gold": places} for text in (QUESTION, f"{QUESTION}\n", "What is burnt?")]
+    items = put(tmp_path / "a.jsonl", lines(*asked))
+    assert own(tmp_path, "--items", items, "--repositories", repositories / "rockets").code == Exit.INCOMPLETE
+    rejects = Lake(tmp_path / "lake").read("rejects").select("position", "reason").rows()
+    reason = "q1: another question than rows.jsonl line 1 under the same id; it is left out"
+    assert (gold(tmp_path), rejects) == ([BURN], [("line 3", reason)])
+
+
+def test_values_between_commas_that_cannot_be_read_are_named(tmp_path: Path, repositories: Path) -> None:
+    row = f"q1,{QUESTION},src/engine.py,4,5\n"
+    for content, code, said in (
+        (f"id,question,path,start,end\n{row}q2,x\n", Exit.INCOMPLETE, "line 3: 2 values, not 5"),
+        (f'id,question,path,start,end\n{row}q2,"x,y\n', Exit.INCOMPLETE, "unexpected end of data"),
+        (f"id,question,path,start,start\n{row}", Exit.INVALID, "two columns have the same name"),
+    ):
+        items = put(tmp_path / "a.csv", content.encode())
+        answer = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--gold", "path:start-end")
+        assert answer.code == code
+        assert said in answer.out + answer.err
+
+
+@pytest.mark.slow
+def test_rows_of_multi_swe_bench_are_issues_with_a_patch(tmp_path: Path) -> None:
+    commit = MadeRepository(tmp_path / "repos/acme/rockets").commit("first", "Begin", {"src/engine.py": ENGINE})
+    patch = "--- a/src/engine.py\n+++ b/src/engine.py\n@@ -5 +5 @@\n-    return math.sqrt(fuel)\n+    return fuel\n"
+    row = {"org": "acme", "repo": "rockets", "number": 1, "title": "Burn", "base": {"sha": commit},
+           "resolved_issues": [{"number": 3, "title": "It burns", "body": "too fast"}], "fix_patch": patch}  # fmt: skip
+    items = put(tmp_path / "a.jsonl", lines(row))
+    own(tmp_path, "--items", items, "--repositories", tmp_path / "repos").done()
+    lake = Lake(tmp_path / "lake")
+    assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
+    assert lake.read("queries")["text"].to_list() == ["It burns\n\ntoo fast"]
+
+
+def test_a_folder_with_judgements_of_another_split_or_packed_files_is_beirs_layout(tmp_path: Path) -> None:
+    put(tmp_path / "docs/corpus.jsonl.gz", gzip.compress(lines({"_id": "d1", "text": "def burn(): pass"})))
+    put(tmp_path / "docs/queries.jsonl", lines({"_id": "q1", "text": "burn"}))
+    put(tmp_path / "docs/qrels/dev.tsv", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    own(tmp_path, "--items", tmp_path / "docs").done()
+    assert Lake(tmp_path / "lake").read("items")["item_id"].to_list() == ["q1"]

@@ -1,8 +1,10 @@
 """`python -m ingest own`: own data in a common shape, converted into a declaration that `--config` reads."""
 
+import ast
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from ingest.benchmarks.schema import NAME
 from ingest.sources.datasets import HubRows, entry_of
 from ingest.sources.folder import read_folder
 from ingest.sources.git import GITHUB, form_fault
-from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.rows import ROW_ENDINGS, JsonObject, read_rows
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
@@ -35,7 +37,10 @@ _REPOS, _COMMITS = ("repo", "repository", "repo_dir"), ("base_commit", "commit",
 _UNNAMED = "own/repository"
 """The name given to the repository of rows that name none."""
 _WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
-_RANGE = re.compile(r"L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
+_RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
+_FILE_WITH_LINES = re.compile(r"(?P<path>[^\s:#]+)(?::|#)(?P<lines>L?\d+(?:[-:]L?\d+)?)")
+_MULTI = {"org", "repo", "base", "fix_patch", "resolved_issues"}
+"""The keys of Multi-SWE-bench's rows."""
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
 _PLACE = re.compile(r"(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?")
 _SHAPES = (
@@ -73,9 +78,8 @@ def declare_own(
     home, reads, notes = into / name, path.resolve().parent, list[str]()
     home.mkdir(parents=True, exist_ok=True)
     like, data, fields = "contextbench", dict[str, object](root=str(reads), subset="full"), {}
-    if hub is None and (path / BEIR_PLACES["corpus"].usual).is_file():
+    if hub is None and (places := _beir_places(path)):
         reads = path.resolve()
-        places = {key: location.usual for key, location in BEIR_PLACES.items()}
         like, data = "beir", {"root": str(reads), **places, "subset": "test"}
     else:
         given = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
@@ -84,12 +88,15 @@ def declare_own(
         head = [row for _, row in islice(read_rows(entry, unread), 20)]
         if not head:
             reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
-            hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs (not commas) with a line of names."
+            hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
             raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
         keys = list(dict.fromkeys(key for row in head for key in row))
-        is_patch = set(keys) >= _WITH_PATCH and gold in ("", "patch")
+        if is_multi := set(keys) >= _MULTI and gold in ("", "patch"):
+            reads, data["root"] = home, str(home)
+            data["rows"] = _written(home, [_of_multi(row) for _, row in read_rows(entry, rejects)])
+        is_patch = is_multi or (set(keys) >= _WITH_PATCH and gold in ("", "patch"))
         if is_patch or (not gold and not set(keys).isdisjoint(GOLD_KEYS)):
-            data["rows"] = rows.model_dump() if isinstance(rows, HubRows) else path.name
+            data.setdefault("rows", rows.model_dump() if isinstance(rows, HubRows) else path.name)
             fields = {"gold": "patch"} if is_patch else {}
             clones = folder.resolve().as_uri() if is_local else clones
         else:
@@ -97,7 +104,8 @@ def declare_own(
             reads = home
             # Faulty rows are converted too: the reader checks every row and rejects them.
             converted = [convert(position, row) for position, row in read_rows(entry, rejects)]
-            if not is_local and ":" not in written:
+            ends = (span.get("end_line", 0) for row in converted for span in row["gold_context"])
+            if not is_local and None in ends:
                 message = f"gold of whole files ({written}) needs local repositories, to count the lines of the files"
                 raise GoldspanError(message, hint="Give a folder: --repositories DIR", code=Exit.USAGE)
             data = {"rows": "rows.jsonl", "subset": "full"}
@@ -106,8 +114,7 @@ def declare_own(
                 if absent := _snapshots(folder, converted, home / "repo_files"):
                     there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
                     notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
-            lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in converted)
-            (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
+            _written(home, converted)
             notes.append(f"the question is {question}, the gold {written}")
             notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
     file = home / "declaration.yaml"
@@ -116,9 +123,27 @@ def declare_own(
     return file, reads, clones, notes
 
 
+def _beir_places(folder: Path) -> dict[str, str]:
+    """The files of a folder in BEIR's layout, of any ending, or empty; a single file of judgements may be any split."""
+    places = dict[str, str]()
+    for key, location in BEIR_PLACES.items():
+        stem = location.usual.rpartition(".")[0]
+        names = [f"{stem}{end}{packed}" for end in ROW_ENDINGS for packed in ("", ".gz", ".zst")]
+        judged = [f"qrels/{each.name}" for each in folder.glob("qrels/*")] if key == "qrels" else []
+        usual = judged[0] if len(judged) == 1 else location.usual
+        places[key] = next((name for name in names if (folder / name).is_file()), usual)
+    return places if (folder / places["corpus"]).is_file() else {}
+
+
+def _written(home: Path, rows: Sequence[dict[str, Any]]) -> str:
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
+    return "rows.jsonl"
+
+
 def _converter(
     head: Sequence[JsonObject], keys: Sequence[str], query: str, gold: str, items: str
-) -> tuple[str, str, Callable[[str, JsonObject], dict[str, object]]]:
+) -> tuple[str, str, Callable[[str, JsonObject], dict[str, Any]]]:
     """The keys of the question and the gold, given or detected, and the function that makes ContextBench's rows.
 
     `head` are the first rows. Faulty rows are converted too; lines count from 1, both ends included.
@@ -141,7 +166,14 @@ def _converter(
         for start in _LINES
         if path in span and start in span
     )
-    written = gold or next(usual, "")
+    texts = (
+        f"{key}[]"
+        for key in _GOLD
+        for row in head
+        for text in _objects(row, key, "")
+        if _FILE_WITH_LINES.fullmatch(str(text[""]))
+    )
+    written = gold or next(usual, "") or next(texts, "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
     form = _PLACE.fullmatch(written)
     if form is None or not (form["places"] or (form["path"] and form["start"])):
@@ -156,16 +188,17 @@ def _converter(
     def place(given: JsonObject) -> dict[str, object]:
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
         if not start:
-            # The whole file: its end is filled in later from the repository.
-            first, last = 1, None
-        elif isinstance(first, list) and len(first) in (1, 2):
+            # The whole file, whose end is filled in later from the repository, unless lines follow its name.
+            named = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
+            file, first, last = (named["path"], named["lines"], None) if named else (file, 1, None)
+        if isinstance(first, list) and len(first) in (1, 2):
             first, last = first[0], first[-1]
         elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):
             first, last = int(lines[1]), int(lines[2] or lines[1])
         span = {"file": file, "start_line": first, "end_line": last}
         return {key: value for key, value in span.items() if value is not MISSING}
 
-    def convert(position: str, row: JsonObject) -> dict[str, object]:
+    def convert(position: str, row: JsonObject) -> dict[str, Any]:
         repo, text = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
         spans = [place(span) for span in (_objects(row, places, path) if places else [row])]
         language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
@@ -181,9 +214,38 @@ def _converter(
     return question, written, convert
 
 
+def _of_multi(row: JsonObject) -> dict[str, Any]:
+    """A row of Multi-SWE-bench under the keys of SWE-bench."""
+    given = _parsed(row["resolved_issues"])
+    issues = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    texts = [str(each.get(key) or "") for each in issues or [row] for key in ("title", "body")]
+    base = _parsed(row["base"])
+    return {
+        "instance_id": row.get("instance_id") or f"{row['org']}__{row['repo']}-{row.get('number')}",
+        "repo": f"{row['org']}/{row['repo']}",
+        "base_commit": base.get("sha") if isinstance(base, dict) else None,
+        "problem_statement": "\n\n".join(filter(None, texts)),
+        "patch": row["fix_patch"],
+        "language": row.get("language"),
+    }
+
+
+def _parsed(value: object) -> object:
+    """A list or object, also if it is written as JSON or in Python's form, as tables contain it; else the value."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        for parse in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                parsed: object = parse(value)
+                return parsed
+    return value
+
+
 def _objects(row: JsonObject, path: str, key: str = "-") -> list[JsonObject]:
     """The objects of the list at `path`; with an empty `key`, each element becomes an object with it under that key."""
-    value = get_path(row, (path,))[1]
+    value = _parsed(get_path(row, (path,))[1])
+    if key and isinstance(value, dict) and all(isinstance(each, list) for each in value.values()):
+        # Lines by file: {"a.py": [[1, 9]]}.
+        return [{"path": file, "lines": lines} for file, spans in value.items() for lines in spans]
     objects = [{"": item} if not key else item for item in value] if isinstance(value, list) else []
     return [item for item in objects if isinstance(item, dict)]
 

@@ -1,12 +1,14 @@
-"""Rows of foreign files: JSON Lines, JSON, tab-separated values, Parquet and pickles, packed or not.
+"""Rows of foreign files: JSON Lines, JSON, values between tabs or commas, Parquet and pickles, packed or not.
 
 Parts of a file that cannot be read are rejected with their position, and the rest is read.
 """
 
+import csv
 import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import IO, NoReturn
 
 import polars as pl
@@ -35,7 +37,7 @@ def format_of(path: str) -> str:
 
 
 def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
-    """The position and content of each row of a file: by ending `.parquet`, `.tsv` or `.json`, otherwise JSON Lines.
+    """The position and content of each row of a file: by ending `.parquet`, `.tsv`, `.csv`, `.json`, else JSON Lines.
 
     `keys` are the columns to read from Parquet (empty: all), and the column names of a table without a header.
     """
@@ -105,6 +107,8 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
     with opened(entry) as stream:
         if kind == ".tsv":
             yield from _table(entry, stream, rejects, keys)
+        elif kind == ".csv":
+            yield from _comma_separated(entry, stream, rejects)
         elif kind == ".json":
             yield from _json(entry, stream, rejects)
         else:
@@ -167,6 +171,24 @@ def _table(entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str
             rejects.add(
                 entry.path, position, f"{len(values)} values, not {len(names)}: {listed(names)}", _excerpt(line)
             )
+
+
+def _comma_separated(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
+    csv.field_size_limit(limits.MAX_LINE_BYTES)
+    with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as text:
+        rows = csv.reader(text, strict=True)
+        try:
+            names, number = next(rows, []), rows.line_num
+            if len(set(names)) < len(names):
+                raise UnreadableFileError(f"two columns have the same name: {listed(names)}")
+            for values in rows:
+                position, number = f"line {number + 1}", rows.line_num
+                if len(values) == len(names):
+                    yield position, dict(zip(names, values, strict=True))
+                elif values:
+                    rejects.add(entry.path, position, f"{len(values)} values, not {len(names)}: {listed(names)}")
+        except csv.Error as error:
+            raise UnreadableFileError(f"no values between commas at line {rows.line_num}: {error}") from error
 
 
 def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:

@@ -70,8 +70,7 @@ def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = CONTEXTBENCH_FIELDS
 ) -> Iterator[PartToRead]:
     """The subset as one part, or as several if it has many items, with the items of a repository next to each other."""
-    entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
-    instances = read_instances(entries, rejects, raw.notes, fields)
+    instances = read_instances(raw.tasks[subset == SELECTED :], rejects, raw.notes, fields)
     # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:

@@ -64,7 +64,8 @@ def read_instances(
     """The instances of some files, one per id, in the order of the files.
 
     Rows with the same id, equal gold and the same commit are one instance; if gold or commit differ, it cannot be
-    scored. A row whose gold cannot be decoded is replaced by one of the same id whose gold can.
+    scored. If they ask another question, they are rejected. A row whose gold cannot be decoded is replaced by one of
+    the same id whose gold can.
     """
     instances: dict[str, Instance] = {}
     n_again = 0
@@ -107,6 +108,10 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     places, others = (sorted(span[:3] for span in each.gold) or each.gold_patch for each in (first, again))
     differing = ["gold"] * (places != others) + ["commit"] * (first.commit != again.commit)
     if not places or not others or not differing:
+        questions = {" ".join(each.problem_statement.split()) for each in (first, again) if each.problem_statement}
+        if len(questions) > 1:
+            reason = f"another question than {' '.join(first.where)} under the same id; it is left out"
+            rejects.add(*again.where, f"{first.item_id}: {reason}")
         return again if others and not places else first
     both = " and ".join(" ".join(instance.where) for instance in (first, again))
     reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
