@@ -197,7 +197,6 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "n_scorable": int(items["scorable"].sum()),
         "n_repos": items["repo"].n_unique(),
         **{name: sorted(items[column].unique()) for name, column in (("languages", "language"), ("subsets", "subset"))},
-        "gold_rules": dict(benchmark.gold_rules),
         "homepage": benchmark.homepage,
     }
     # Data with a label is not the published data, so the published licences do not apply.
@@ -212,5 +211,6 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "label": source.label,
         "limit": limit,
         "licences": [{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
+        "gold_rules": [{"name": name, "meaning": meaning} for name, meaning in benchmark.gold_rules.items()],
     }
     write_if_changed(lake, "benchmarks", benchmark.name, declared_rows("benchmarks", [row]))

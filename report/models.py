@@ -54,6 +54,7 @@ class BenchmarkRow(DeclarationRow):
     label: str
     like: str
     licences: list[dict[str, str]]
+    gold_rules: list[dict[str, str]]
     place: int
     n_items: int = 0
     n_scorable: int = 0

@@ -22,6 +22,7 @@ class Benchmarks(Declared):
     limit = dy.Int64(nullable=True, min=1)
     place = dy.Int64()
     licences = dy.List(dy.Struct({"repo": dy.String(), "licence": dy.String()}))
+    gold_rules = dy.List(dy.Struct({"name": dy.String(), "meaning": dy.String()}))
 
 
 class Tasks(Declared):

@@ -3,7 +3,6 @@
 Also a comparison of the benchmarks, oddities of their gold, and the differences between protocols of a benchmark.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -75,9 +74,8 @@ def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[
 
 
 def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
-    """Gold rule → its description in the benchmark's declaration; empty if there is none."""
-    parameters = json.loads(benchmark.parameters or "{}")
-    return {str(name): str(text) for name, text in dict(parameters.get("gold_rules", {})).items()}
+    """Gold rule → its meaning."""
+    return {rule["name"]: rule["meaning"] for rule in benchmark.gold_rules}
 
 
 def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
