@@ -40,7 +40,8 @@ def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
 
 def largest_class() -> pl.Expr:
     """The number of the class with most of an item's gold (the first of equal ones), over rows of table `ledger`."""
-    return pl.concat_list(list(LEDGER_TITLES)).list.arg_max().cast(pl.Int64)
+    most = pl.max_horizontal(list(LEDGER_TITLES))
+    return pl.coalesce(pl.when(pl.col(name) == most).then(n) for n, name in enumerate(LEDGER_TITLES)).cast(pl.Int64)
 
 
 @cache

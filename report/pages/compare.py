@@ -160,14 +160,14 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
         pl.all_horizontal(pl.col(name) == value for name, value in where.items())
         for where in (board.primary.where, lines)
     )
-    scores = lake.scan("scores", **folders).filter(of_primary | of_lines).collect().lazy()
-    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).with_columns(why=largest_class() + 1)
+    scores = lake.scan("scores", **folders).filter(of_primary | of_lines).collect()
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).collect()
     # Ids as numbers: joins by two texts took most of the time.
     ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
     at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
 
-    def grids(rows: pl.LazyFrame, **columns: str) -> dict[str, _Grid]:
-        known = rows.select(*at, **columns).drop_nulls(list(ids)).collect()
+    def grids(rows: pl.DataFrame, **columns: str) -> dict[str, _Grid]:
+        known = rows.select(*at, **columns).drop_nulls(list(ids))
         every: dict[str, _Grid] = {}
         for name in columns:
             every[name] = np.full((len(outcomes.run_ids), outcomes.items.height), np.nan)
@@ -176,7 +176,7 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
 
     return {
         **grids(scores.filter(of_primary), value="value", numerator="numerator", denominator="denominator"),
-        **grids(ledger, n_gold="n_gold", found="found", why="why"),
+        **grids(ledger.with_columns(why=largest_class() + 1), n_gold="n_gold", found="found", why="why"),
         **grids(scores.filter(of_lines), returned="denominator"),
     }
 
