@@ -162,16 +162,17 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
     stored, view = board.numbers, ["position", "slice", "slice_value"]
     # Sorted by the table's key, in which the rows of each average are stored, so that rows match one to one.
     rows = stored.filter("is_shown").drop("value", "low", "high", "share_of_oracle")
-    averaged = [
-        stored.filter(average=average).select(
-            **dict(zip(average_columns(average), ("value", "low", "high"), strict=True)),
-            **({"share_of_oracle": "share_of_oracle"} if average == "macro" else {}),
-        )
-        for average in AVERAGES
-    ]
+    averaged = stored.select(
+        pl.col("share_of_oracle").filter(average="macro"),
+        *(
+            pl.col(name).filter(average=average).alias(to)
+            for average in AVERAGES
+            for name, to in zip(("value", "low", "high"), average_columns(average), strict=True)
+        ),
+    )
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
     whole, unit = pl.col("read").round(0).cast(pl.Int64), pl.format('"{}"', "unit").alias("unit")
-    numbers = pl.concat([rows.sort(*view[1:], "run_id", "column"), *averaged], how="horizontal")
+    numbers = pl.concat([rows.sort(*view[1:], "run_id", "column"), averaged], how="horizontal")
     # Written as text all at once, because there are millions of rows.
     fields = numbers.with_columns(*short, whole, unit).select(MEASURE_FIELDS)
     text = fields.write_csv(include_header=False, null_value="null", quote_style="never")
