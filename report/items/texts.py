@@ -83,6 +83,8 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         shown line: `n` (its number from 1), `gold` (0 or 1), `text` and, if highlighted, `kinds`: the highlighted words
         (`4k3 `: a keyword of three characters at offset 4).
     """
+    if of.is_empty():
+        return of.select("item_id", scorable=True)
     items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
         pl.col("pool_id").str.strip_suffix(UNSEARCHED)
