@@ -4,7 +4,7 @@ This is the unit of work: a pure function of the lake's contents, so parts can b
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from typing import NamedTuple
@@ -57,9 +57,13 @@ class ScoreTables(NamedTuple):
 
 @dataclass(frozen=True)
 class Partition:
-    """One part of the items under one task. Its pools are read once and kept as long as the object."""
+    """One part of the items under one task. Its pools are read once, and shared with the tasks that are given `read`.
+
+    `read` maps the chunker whose pools are in memory to their ids and to the pools.
+    """
 
     item_part: ItemPart
+    read: dict[str, tuple[pl.Series, ChunkedPools]] = field(default_factory=dict)
 
     def run(self, runs: Sequence[Run]) -> None:
         """Make the missing rankings and scores of runs that use one chunker; imported runs are only scored.
@@ -189,16 +193,14 @@ class Partition:
         return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _pools(self, chunker: str) -> ChunkedPools:
-        if chunker not in self._read:
-            item_part, with_blank = self.item_part, self.item_part.task.ranks_blank
+        item_part = self.item_part
+        if chunker not in self.read or not self.read[chunker][0].equals(item_part.pool_ids):
             # Memory holds the pools of one chunker only.
-            self._read.clear()
-            self._read[chunker] = load_pools(item_part.lake, chunker, item_part.pool_ids, with_blank=with_blank)
-        return self._read[chunker]
-
-    @cached_property
-    def _read(self) -> dict[str, ChunkedPools]:
-        return {}
+            self.read.clear()
+            pools = load_pools(item_part.lake, chunker, item_part.pool_ids, with_blank=True)
+            self.read[chunker] = item_part.pool_ids, pools
+        pools = self.read[chunker][1]
+        return pools if item_part.task.ranks_blank else pools.without_blank
 
     @cached_property
     def _axis(self) -> LineOffsets:

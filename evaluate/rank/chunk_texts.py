@@ -20,7 +20,7 @@ import scipy
 from evaluate.texts.pieces import Pieces, cut_lines
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, by_spelling, defined_names
 from lake.errors import Exit, GoldspanError
-from lake.exact import Integers
+from lake.exact import Integers, Mask
 from lake.store import Lake, contents_of, parts_holding
 from lake.text import counted, language_of, pieces
 
@@ -40,8 +40,8 @@ DEFINITION_RULES = "docs"
 class ChunkTexts(Texts):
     """The texts of chunks in the lake, read on first use.
 
-    `spans` has one row per chunk: sha256, line_start, line_end, byte_start, byte_end; and path and text if chunks are
-    ranked by a text that their chunker supplies.
+    `spans` has one row per chunk: sha256, line_start, line_end, byte_start, byte_end, n_nws; and path and text if
+    chunks are ranked by a text that their chunker supplies.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
@@ -50,6 +50,11 @@ class ChunkTexts(Texts):
 
     def __len__(self) -> int:
         return len(self._spans)
+
+    @cached_property
+    def is_blank(self) -> Mask:
+        """Whether each text is only white space."""
+        return super().is_blank if "text" in self._spans.columns else (self._spans["n_nws"] == 0).to_numpy()
 
     def part(self, rows: Integers) -> Texts:
         """Some of the texts, as an independent object."""

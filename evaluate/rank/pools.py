@@ -66,10 +66,21 @@ class ChunkedPools:
         return {}
 
     @cached_property
+    def without_blank(self) -> ChunkedPools:
+        """The same pools without chunks of only white space."""
+        chunks = self.chunks.filter(pl.col("n_nws") > 0)
+        if chunks.height == self.chunks.height:
+            return self
+        return replace(self, chunks=chunks.with_columns(chunk=pl.int_range(pl.len()).over("pool_id")))
+
+    @cached_property
     def share_lines(self) -> bool:
         """Whether any line is in several chunks of a file."""
-        before = pl.col("line_end").cum_max().shift(1).over("pool_id", "path", order_by=["line_start", "line_end"])
-        return bool(self.chunks.select((pl.col("line_start") < before).any()).item())
+        # A file's chunks are in the order of their first lines; files are laid end to end, so one maximum does for all.
+        is_first = (pl.col("chunk") == 0) | (pl.col("path") != pl.col("path").shift(1))
+        offset = is_first.cum_sum().cast(pl.Int64) * (1 + pl.col("line_end").max())
+        before = (offset + pl.col("line_end")).cum_max().shift(1)
+        return bool(self.chunks.select((offset + pl.col("line_start") < before).any()).item())
 
     def batches(self, bytes_at_once: int = _BYTES_AT_ONCE) -> Iterator[ChunkedPools]:
         """The same pools in batches whose texts fit in memory."""

@@ -16,7 +16,6 @@ from lake.fingerprint import seeded_hash
 from lake.offsets import LineOffsets, added_lines
 from lake.tables import DONE, LINES, RANKING, table
 from lake.tables.of_runs import CostRows, Hits, RunItems
-from lake.text import is_blank
 from lake.usage import hardware
 
 HITS = {
@@ -105,8 +104,7 @@ def rank(
             tables[RANKING][row] = np.nan
             result.failed[queries.item_id[row]] = why
         if zero_blank:
-            is_query_blank = np.array([is_blank(text) for text in queries.text])[:, None]
-            is_zero = (is_query_blank | pool.spread(pool.is_blank)) & ~np.isnan(tables[RANKING])
+            is_zero = (queries.is_blank[:, None] | pool.spread(pool.is_blank)) & ~np.isnan(tables[RANKING])
             tables[RANKING][is_zero] = 0.0
         keys = _tie_keys(pool, queries, tie)
         for part, scores in tables.items():

@@ -19,7 +19,6 @@ from lake.errors import Exit, GoldspanError, lookup
 from lake.exact import Floats as Floats
 from lake.exact import Integers as Integers
 from lake.fingerprint import seeded_hash
-from lake.text import is_blank
 
 Value = TypeVar("Value")
 _Number = TypeVar("_Number", bound=np.generic)
@@ -43,6 +42,11 @@ class _Tokenized:
     def counted(self, tokens: Tokenizer) -> Counted:
         """The token counts of each text, with columns sorted by token; the result is shared, so do not modify it."""
         return self._texts.counted(tokens)
+
+    @property
+    def is_blank(self) -> npt.NDArray[np.bool_]:
+        """Whether each text is only white space."""
+        return self._texts.is_blank
 
 
 @dataclass(frozen=True)
@@ -94,11 +98,6 @@ class Pool(_Tokenized):
     def hashes(self) -> npt.NDArray[np.uint64]:
         """A seeded hash of each chunk, by which equal scores are ordered."""
         return np.fromiter(map(_hash_of, self.path, self.chunk_no.tolist()), np.uint64, len(self))
-
-    @functools.cached_property
-    def is_blank(self) -> npt.NDArray[np.bool_]:
-        """Whether each chunk is only white space."""
-        return np.array([is_blank(text) for text in self.text], np.bool_)
 
 
 @functools.lru_cache(1 << 16)

@@ -51,12 +51,17 @@ def token_index(
 
     def search(queries: Queries) -> Floats:
         words = chunks.of_queries(queries.counted(tokens))
-        of_pool = scipy.sparse.csr_array(words.counts[:, : counts.shape[1]])
+        asked = asking(scipy.sparse.csr_array(words.counts[:, : counts.shape[1]]))
         # A chunk's tokens are sorted, so every score is summed in the order of their spelling, whatever else is in the
         # pool, and is bit-identical.
-        shared = np.asarray((weighed @ asking(of_pool).T.tocsr()).toarray(), dtype=np.float64).T
-        # With pools side by side, each chunk is scored for its own pool's query only.
-        return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), words)
+        if pool.side_by_side:
+            # Each pool has its own columns, so the queries' weights are one row.
+            row = np.zeros(counts.shape[1])
+            row[asked.indices] = asked.data
+            shared = weighed @ row
+        else:
+            shared = np.asarray((weighed @ asked.T.tocsr()).toarray(), dtype=np.float64).T
+        return score(pool.spread(shared), words)
 
     # The three arrays of the sparse matrix.
     return Index(search, int(weighed.data.nbytes + weighed.indices.nbytes + weighed.indptr.nbytes))

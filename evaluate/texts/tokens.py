@@ -17,8 +17,8 @@ import polars as pl
 import scipy
 
 from evaluate.texts.pieces import count_pieces, count_tokens, token_column
-from lake.exact import Floats, Integers
-from lake.text import pieces, regex_tokens, words
+from lake.exact import Floats, Integers, Mask
+from lake.text import is_blank, pieces, regex_tokens, words
 
 Tokenizer = Callable[[str], Sequence[str]]
 
@@ -192,6 +192,11 @@ class Texts(Sequence[str]):
             self._counted[tokens] = self._count(tokens)
         return self._counted[tokens]
 
+    @cached_property
+    def is_blank(self) -> Mask:
+        """Whether each text is only white space."""
+        return np.array([is_blank(text) for text in self.text], np.bool_)
+
     def part(self, rows: Integers) -> Texts:
         """Some of the texts, as an independent object."""
         return Texts([self.text[row] for row in rows])
@@ -224,6 +229,10 @@ class _Rows(Texts):
     @cached_property
     def text(self) -> Sequence[str]:
         return [self._texts.text[row] for row in self._rows]
+
+    @cached_property
+    def is_blank(self) -> Mask:
+        return self._texts.is_blank[self._rows]
 
     def _count(self, tokens: Tokenizer) -> Counted:
         rows = self._texts.counted(tokens).rows(self._rows)
