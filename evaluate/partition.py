@@ -140,10 +140,8 @@ class Partition:
     def _ranked_rows(
         self, runs: Sequence[PlannedRun], pools: ChunkedPools, queries: pl.DataFrame, axis: Callable[[], LineOffsets]
     ) -> RankedRows:
-        # If every item has a small pool of its own, all are processed together, side by side.
-        some = [pools] if pools.are_own(queries) else pools.batches()
         # All runs on one batch of pools before the next, because no pool is kept.
-        parts = [list(self._ranked(runs, batch, queries)) for batch in some]
+        parts = [list(self._ranked(runs, batch, queries)) for batch in pools.batches(queries)]
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
         return RankedRows(ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
 

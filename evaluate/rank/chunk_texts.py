@@ -66,9 +66,14 @@ class ChunkTexts(Texts):
         return texts_of(self._lake, self._spans).to_list()
 
     @property
-    def own_text(self) -> Sequence[str]:
+    def own_text(self) -> pl.Series:
         """The chunks' own texts, even if their chunker supplies other ones."""
-        return texts_of(self._lake, self._spans.drop("text", strict=False)).to_list()
+        return texts_of(self._lake, self._spans.drop("text", strict=False))
+
+    def counted_own(self, tokens: Tokenizer) -> Counted:
+        """The token counts of the chunks' own texts."""
+        is_own = "text" not in self._spans.columns
+        return (self if is_own else ChunkTexts(self._lake, self._spans.drop("text"))).counted(tokens)
 
     def _count(self, tokens: Tokenizer) -> Counted:
         if tokens is defined_names:

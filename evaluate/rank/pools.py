@@ -22,12 +22,6 @@ from lake.pools import chunks_of, files_of
 from lake.store import Lake, contents_of
 from lake.tables.evaluated import Relevance
 
-_BYTES_AT_ONCE = 64_000_000
-"""The approximate number of bytes of text in the pools that are ranked at a time; at least one pool."""
-
-_COMPARED_AT_ONCE = 16_000_000
-"""The approximate number of bytes of text compared with gold at a time: their tokens take many times that."""
-
 POOL_FILES_AT_ONCE = 100_000
 """The approximate number of files in the pools whose chunks are in memory together; at least one pool."""
 
@@ -82,10 +76,10 @@ class ChunkedPools:
         before = (offset + pl.col("line_end")).cum_max().shift(1)
         return bool(self.chunks.select((offset + pl.col("line_start") < before).any()).item())
 
-    def batches(self, bytes_at_once: int = _BYTES_AT_ONCE) -> Iterator[ChunkedPools]:
-        """The same pools in batches whose texts fit in memory."""
-        n_bytes = pl.col("byte_end") - pl.col("byte_start")
-        if self.chunks.select(n_bytes.sum()).item() <= bytes_at_once:
+    def batches(self, items: pl.DataFrame) -> Iterator[ChunkedPools]:
+        """The same pools in batches whose texts fit in memory; small pools of one item each are not split."""
+        n_bytes, bytes_at_once = pl.col("byte_end") - pl.col("byte_start"), 64_000_000
+        if self.are_own(items) or self.chunks.select(n_bytes.sum()).item() <= bytes_at_once:
             yield self
             return
         size = self.chunks.group_by("pool_id", maintain_order=True).agg(n_bytes.sum())
@@ -171,7 +165,7 @@ def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: p
 
     Only the path of the gold is used: the gold snippet is that whole file of the item's pool.
     """
-    rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(_COMPARED_AT_ONCE)])
+    rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(items)])
     return Relevance.cast(rows.with_columns(chunker=pl.lit(pools.chunker)))
 
 
@@ -181,13 +175,16 @@ def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl
     files = files_of(lake, pool_ids)
     gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id").join(files, on=["pool_id", "path"])
     own = gold_files.select("item_id", "sha256").collect()
-    snippets = contents_of(lake, own["sha256"])
-    texts = pl.DataFrame({"text": [*pools.texts.own_text, *snippets["text"]]}).with_row_index("text_id")
-    numbered = snippets.lazy().select("sha256", text_id=len(pools.texts) + pl.int_range(pl.len()))
-    golden = own.lazy().join(numbered, on="sha256").select("item_id", "text_id").collect()
-    joined = of_pools.join(chunks, on="pool_id", maintain_order="left_right")
-    pairs = joined.select("item_id", "path", "chunk_no", text_id="text").collect()
-    return similarities(pairs, texts.cast({"text_id": pl.Int64}), golden)
+    # The whole files, as if each were one chunk.
+    sizes = contents_of(lake, own["sha256"], ["n_lines", "n_bytes"]).lazy()
+    zero = pl.lit(0, pl.Int64)
+    whole = sizes.select("sha256", line_start=zero, line_end="n_lines", byte_start=zero, byte_end="n_bytes").collect()
+    numbered = whole.lazy().select("sha256", snippet=pl.int_range(pl.len()))
+    golden = own.lazy().join(numbered, on="sha256").select("item_id", "snippet").collect()
+    pairs = of_pools.join(chunks, on="pool_id", maintain_order="left_right").select(
+        "item_id", "path", "chunk_no", "text"
+    )
+    return similarities(pairs.collect(), pools.texts, golden, ChunkTexts(lake, whole))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:

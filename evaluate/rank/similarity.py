@@ -5,63 +5,78 @@ Every text is tokenized once, however many items contain it. The token sets are 
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
+
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import scipy
 
-from lake.exact import Integers
+from evaluate.texts.tokens import Counted, Refined, Texts
+from lake.exact import Floats, Integers
+from lake.text import pieces
 
-_KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
+_KEYWORDS = frozenset(("if", "else", "for", "while", "return", "class", "def", "import", "from"))
 """The words that match the pattern of identifiers but are left out: exactly these."""
 
 # ECMAScript's white space, written out: it includes U+FEFF, but not U+0085 or U+001C to U+001F, which others include.
 _WORD = r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+"
 # It ends at the last letter, digit or underscore, which is an ASCII word boundary by itself.
-_IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
+_IDENTIFIER = re.compile(r"\b[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 
 PAIRS_AT_ONCE = 4_096
 """The number of chunks compared at a time, each with its own item's snippet."""
 
+_BYTES_AT_ONCE = 8_000_000
+"""The approximate number of bytes of text whose words are in memory together."""
 
-def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+
+def _names(piece: str) -> list[str]:
+    return [name for name in _IDENTIFIER.findall(piece) if name not in _KEYWORDS]
+
+
+# No identifier crosses the ends of a piece.
+_IDENTIFIERS = Refined(pieces, _names)
+
+
+def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippets: Texts) -> pl.DataFrame:
     """Both similarities of every chunk to the gold snippet of the item whose pool contains it, in the chunks' order.
 
     - `jaccard`: distinct tokens (between white space) in both texts over those in either; 0 if there are none.
     - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 if the chunk has none.
 
     Args:
-        chunks: item_id, path, chunk_no, text_id: one row per item and chunk of its pool.
-        texts: text_id, text: all texts of chunks and gold, each once; others are ignored.
-        gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of items without one are left out.
+        chunks: item_id, path, chunk_no, text (a row of `texts`): one row per item and chunk of its pool.
+        texts: All texts of chunks, each once; others are ignored.
+        gold: item_id, snippet (a row of `snippets`): the gold snippet of an item, at most one. Chunks of items without
+            one are left out.
+        snippets: All gold snippets, each once.
     """
-    snippets = gold.lazy().join(chunks.lazy(), on="item_id", how="semi", maintain_order="left")
-    used = pl.concat([chunks.lazy().select("text_id"), snippets.select("text_id")])
-    texts = texts.lazy().join(used, on="text_id", how="semi", maintain_order="left").collect()
-    rows = texts.lazy().select("text_id", row=pl.int_range(pl.len(), dtype=pl.Int64))
-    golden = snippets.join(rows, on="text_id", how="left", maintain_order="left").with_row_index("owner").collect()
-    owners = golden.lazy().select("item_id", "owner")
-    of_chunks = chunks.lazy().join(owners, on="item_id", maintain_order="left")
-    pairs = of_chunks.join(rows, on="text_id", how="left", maintain_order="left").collect()
-    chunk, owner = pairs["row"].to_numpy(), pairs["owner"].to_numpy().astype(np.int64)
-    snippet = golden["row"].fill_null(0).to_numpy()
-    words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, _KEYWORDS)
-    n_words, n_names = np.diff(words.indptr), np.diff(names.indptr)
-    n_both = _shared(words, chunk, owner, snippet)
+    pairs = chunks.lazy().join(gold.lazy(), on="item_id", maintain_order="left").collect()
+    chunk, snippet = pairs["text"].to_numpy(), pairs["snippet"].to_numpy()
+    words = _word_sets(pl.concat([texts.own_text, snippets.own_text]))
+    names = texts.counted_own(_IDENTIFIERS)
+    golden = names.of_queries(snippets.counted_own(_IDENTIFIERS))
+    n_words, n_names = np.diff(words.indptr), names.n_different
+    n_both = _shared(words, chunk, words, len(texts) + snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(
-        jaccard=_ratio(n_both, n_words[chunk] + n_words[snippet][owner] - n_both),
-        identifier_overlap=_ratio(_shared(names, chunk, owner, snippet), n_names[chunk]),
+        jaccard=_ratio(n_both, n_words[chunk] + n_words[len(texts) + snippet] - n_both),
+        identifier_overlap=_ratio(_shared(_ones(names, golden), chunk, _ones(golden, golden), snippet), n_names[chunk]),
     )
 
 
-def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> scipy.sparse.csr_array:
-    """The distinct matches of a pattern in each text: a matrix of ones, with a row per text and a column per token."""
-    matches = texts.str.extract_all(pattern)
-    token, row = matches.explode(empty_as_null=False), np.repeat(np.arange(len(texts)), matches.list.len().to_numpy())
-    is_taken = ~token.is_in(left_out)
-    # The category numbers, as the tokens themselves are not needed.
-    column = token.filter(is_taken).cast(pl.Categorical).to_physical().to_numpy()
-    row = row[is_taken.to_numpy()]
+def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
+    """The distinct words of each text: a matrix of ones, with a row per text and a column per word."""
+    batch = texts.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES_AT_ONCE
+    ends = [0, *(np.flatnonzero(np.diff(batch.to_numpy())) + 1).tolist(), len(texts)]
+    words, sizes = list[pl.Series](), [np.zeros(0, np.int64)]
+    for start, end in pairwise(ends):
+        matches = texts[start:end].str.extract_all(_WORD)
+        sizes.append(matches.list.len().to_numpy())
+        # Categories have the same numbers in all batches, as long as any of their series exists.
+        words.append(matches.explode(empty_as_null=False).cast(pl.Categorical))
+    column = np.concatenate([np.zeros(0, np.int32), *(some.to_physical().to_numpy() for some in words)])
+    row = np.repeat(np.arange(len(texts)), np.concatenate(sizes))
     shape = (len(texts), int(column.max(initial=0)) + 1)
     matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
     matrix.sum_duplicates()
@@ -69,14 +84,24 @@ def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> sci
     return matrix
 
 
-def _shared(sets: scipy.sparse.csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:
+def _ones(counted: Counted, like: Counted) -> scipy.sparse.csr_array:
+    """Whether each text has each token, with as many columns as `like`."""
+    counts, n_columns = counted.counts, like.counts.shape[1]
+    return scipy.sparse.csr_array(
+        (np.ones(counts.nnz), counts.indices, counts.indptr), shape=(counts.shape[0], n_columns)
+    )
+
+
+def _shared(
+    sets: scipy.sparse.csr_array, chunk: Integers, golden: scipy.sparse.csr_array, snippet: Integers
+) -> Integers:
     """The number of tokens that each chunk shares with its item's snippet."""
-    both = np.zeros(len(owner), np.int64)
+    both = np.zeros(len(chunk), np.int64)
     for first in range(0, len(chunk), PAIRS_AT_ONCE):
         last = first + PAIRS_AT_ONCE
-        both[first:last] = sets[chunk[first:last]].multiply(sets[snippet[owner[first:last]]]).sum(axis=1)
+        both[first:last] = sets[chunk[first:last]].multiply(golden[snippet[first:last]]).sum(axis=1)
     return both
 
 
-def _ratio(numerator: Integers, denominator: Integers) -> npt.NDArray[np.float64]:
+def _ratio(numerator: Integers, denominator: Integers | Floats) -> Floats:
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)

@@ -58,7 +58,7 @@ def token_index(
             # Each pool has its own columns, so the queries' weights are one row.
             row = np.zeros(counts.shape[1])
             row[asked.indices] = asked.data
-            shared = weighed @ row
+            shared = np.asarray(weighed @ row, dtype=np.float64)
         else:
             shared = np.asarray((weighed @ asked.T.tocsr()).toarray(), dtype=np.float64).T
         return score(pool.spread(shared), words)

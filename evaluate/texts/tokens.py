@@ -170,9 +170,9 @@ class Texts(Sequence[str]):
         return self._text
 
     @property
-    def own_text(self) -> Sequence[str]:
+    def own_text(self) -> pl.Series:
         """The chunks' own texts, which differ from `text` if a chunker supplies other texts to rank by."""
-        return self.text
+        return pl.Series(self.text, dtype=pl.String)
 
     def __len__(self) -> int:
         return len(self.text)
@@ -191,6 +191,10 @@ class Texts(Sequence[str]):
         if tokens not in self._counted:
             self._counted[tokens] = self._count(tokens)
         return self._counted[tokens]
+
+    def counted_own(self, tokens: Tokenizer) -> Counted:
+        """The token counts of the chunks' own texts."""
+        return self.counted(tokens)
 
     @cached_property
     def is_blank(self) -> Mask:

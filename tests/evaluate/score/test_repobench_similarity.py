@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from evaluate.rank.similarity import similarities
+from evaluate.texts.tokens import Texts
 from lake.store import Lake
 from lake.tables import table
 from lake.text import words
@@ -44,9 +45,10 @@ def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
     chunks = [(f"i{n}", "cand:0", 0, number[chunk]) for n, (chunk, _) in enumerate(pairs)]
     golden = [(f"i{n}", number[gold]) for n, (_, gold) in enumerate(pairs)]
     similar = similarities(
-        frame(chunks, "item_id", "path", "chunk_no", text_id=pl.Int64()).collect(),
-        frame(((text, number[text]) for text in texts), "text", text_id=pl.Int64()).collect(),
-        frame(golden, "item_id", text_id=pl.Int64()).collect(),
+        frame(chunks, "item_id", "path", "chunk_no", text=pl.Int64()).collect(),
+        Texts(texts),
+        frame(golden, "item_id", snippet=pl.Int64()).collect(),
+        Texts(texts),
     )
     table("relevance").checked(similar.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
     assert similar["item_id"].to_list() == [f"i{n}" for n in range(len(pairs))]
@@ -66,17 +68,17 @@ def test_chunks_without_gold_are_left_out_and_the_order_is_kept() -> None:
             "item_id": ["b", "none", "a", "b"],
             "path": ["cand:1", "cand:0", "cand:0", "cand:0"],
             "chunk_no": [0, 0, 0, 0],
-            "text_id": ["y", "x", "x", "x"],
+            "text": [1, 0, 0, 0],
         }
     )
-    texts = pl.DataFrame({"text_id": ["x", "y", "unused"], "text": ["one", "two", "three"]})
-    gold = pl.DataFrame({"item_id": ["a", "b"], "text_id": ["x", "y"]})
-    assert similarities(chunks, texts, gold).rows() == [
+    texts, snippets = Texts(["one", "two", "unused"]), Texts(["two", "one"])
+    gold = pl.DataFrame({"item_id": ["a", "b"], "snippet": [1, 0]})
+    assert similarities(chunks, texts, gold, snippets).rows() == [
         ("b", "cand:1", 0, 1.0, 1.0),
         ("a", "cand:0", 0, 1.0, 1.0),
         ("b", "cand:0", 0, 0.0, 0.0),
     ]
-    assert similarities(chunks.clear(), texts.clear(), gold.clear()).is_empty()
+    assert similarities(chunks.clear(), Texts(), gold.clear(), Texts()).is_empty()
 
 
 # Few marks, so that texts share tokens; then any text there is.
