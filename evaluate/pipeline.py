@@ -101,10 +101,6 @@ class BenchmarkRuns:
         """The number of its rankings, done or not."""
         return sum(len(work.plan) * item_part.items.height for work in self.works for item_part in work.item_parts)
 
-    def comparisons(self) -> list[tuple[Task, Protocol]]:
-        """The comparisons to make: every task that the lake has items for, with each of its protocols."""
-        return [(work.task, protocol) for work in self.works if work.whole for protocol in work.protocols]
-
     def jobs(self) -> list[Job]:
         """The jobs that are not entirely done, sorted."""
         jobs: set[Job] = set()
@@ -142,28 +138,27 @@ def evaluate(
             (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))
             for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
         ]
-        pooled = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
+        pooled = list[tuple[BenchmarkRuns, TaskRuns, Iterator[Outcome]]]()
+        compared = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
         for benchmark, done in ranked:
             for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
                 benchmark.result.add(outcome)
             for work in benchmark.works:
                 work.conclude()
                 work.remove_stale()
-            if isinstance(executor, InThisProcess):
-                for work in benchmark.works:
+            for work in benchmark.works:
+                if isinstance(executor, InThisProcess):
                     work.pool()
-            else:
-                to_pool = [work.task for work in benchmark.works]
-                pooled.append((benchmark, engine.results(executor, benchmark.runner.pool, to_pool)))
-        for benchmark, done in pooled:
-            for outcome in console.track(done, f"pooling {benchmark.name}", total=len(benchmark.works)):
+                to_pool = [] if isinstance(executor, InThisProcess) else [work.task]
+                pooled.append((benchmark, work, engine.results(executor, benchmark.runner.pool, to_pool)))
+        for benchmark, work, done in console.track(pooled, "pooling", total=len(pooled)):
+            for outcome in done:
                 benchmark.result.add(outcome)
-        compared = [
-            (benchmark, engine.results(executor, benchmark.runner.compare, benchmark.comparisons()))
-            for benchmark, _ in ranked
-        ]
-        for benchmark, done in compared:
-            for outcome in console.track(done, f"comparing {benchmark.name}", total=len(benchmark.comparisons())):
+            # A task's systems are compared while other tasks are still pooled.
+            to_compare = [(work.task, protocol) for protocol in work.protocols if work.whole]
+            compared += [(benchmark, engine.results(executor, benchmark.runner.compare, [by])) for by in to_compare]
+        for benchmark, done in console.track(compared, "comparing", total=len(compared)):
+            for outcome in done:
                 benchmark.result.add(outcome)
     for benchmark in every:
         if not any(work.has_items for work in benchmark.works):
