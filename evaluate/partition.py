@@ -48,6 +48,14 @@ class RankedRows(NamedTuple):
     run_items: pl.DataFrame
 
 
+class ReadPools(NamedTuple):
+    """Pools in memory, and whether their chunks of only white space are included."""
+
+    pool_ids: pl.Series
+    with_blank: bool
+    pools: ChunkedPools
+
+
 class ScoreTables(NamedTuple):
     """The scores of some runs under a protocol: rows of `scores`, preceded by `step_scores` if the runs have steps."""
 
@@ -59,11 +67,11 @@ class ScoreTables(NamedTuple):
 class Partition:
     """One part of the items under one task. Its pools are read once, and shared with the tasks that are given `read`.
 
-    `read` maps the chunker whose pools are in memory to their ids and to the pools.
+    `read` maps the chunker whose pools are in memory to these.
     """
 
     item_part: ItemPart
-    read: dict[str, tuple[pl.Series, ChunkedPools]] = field(default_factory=dict)
+    read: dict[str, ReadPools] = field(default_factory=dict)
 
     def run(self, runs: Sequence[Run]) -> None:
         """Make the missing rankings and scores of runs that use one chunker; imported runs are only scored.
@@ -191,14 +199,17 @@ class Partition:
         return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _pools(self, chunker: str) -> ChunkedPools:
-        item_part = self.item_part
-        if chunker not in self.read or not self.read[chunker][0].equals(item_part.pool_ids):
-            # Memory holds the pools of one chunker only.
-            self.read.clear()
-            pools = load_pools(item_part.lake, chunker, item_part.pool_ids, with_blank=True)
-            self.read[chunker] = item_part.pool_ids, pools
-        pools = self.read[chunker][1]
-        return pools if item_part.task.ranks_blank else pools.without_blank
+        pool_ids, with_blank = self.item_part.pool_ids, self.item_part.task.ranks_blank
+        known = self.read.pop(chunker, None)
+        # Memory holds the pools of one chunker and task only.
+        self.read.clear()
+        if known and known.pool_ids.equals(pool_ids) and known.with_blank >= with_blank:
+            pools = known.pools if known.with_blank == with_blank else known.pools.without_blank()
+        else:
+            known = None
+            pools = load_pools(self.item_part.lake, chunker, pool_ids, with_blank=with_blank)
+        self.read[chunker] = ReadPools(pool_ids, with_blank, pools)
+        return pools
 
     @cached_property
     def _axis(self) -> LineOffsets:

@@ -5,11 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import polars as pl
-
 from evaluate.metrics import Metric, metrics
-from evaluate.partition import Partition
-from evaluate.rank.pools import ChunkedPools
+from evaluate.partition import Partition, ReadPools
 from evaluate.retrievers import Retriever
 from evaluate.runs.pooling import compare_systems
 from evaluate.runs.task_runs import TaskRuns
@@ -57,7 +54,7 @@ class Runner:
 
     def run(self, job: Job) -> Outcome:
         """Rank and score the job's runs, as far as not done yet; return which parts were made."""
-        lake, read = Lake(self.lake), dict[str, tuple[pl.Series, ChunkedPools]]()
+        lake, read = Lake(self.lake), dict[str, ReadPools]()
         for task in self.chunkers:
             for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], Outcome()).jobs():
                 if chunker == job.chunker:

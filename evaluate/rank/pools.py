@@ -59,7 +59,6 @@ class ChunkedPools:
     def _pools(self) -> dict[int, list[Pool]]:
         return {}
 
-    @cached_property
     def without_blank(self) -> ChunkedPools:
         """The same pools without chunks of only white space."""
         chunks = self.chunks.filter(pl.col("n_nws") > 0)
