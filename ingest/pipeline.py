@@ -1,6 +1,7 @@
 """From a source to the lake: read the parts that are new or changed, cut their files, and keep all others."""
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -134,19 +135,27 @@ class _Reader:
             self.workers.start(look_through)
         names = []
         is_searchable = has_pools and not is_other
-        for part in benchmark.parts(raw, subset, limit, rejects):
-            names.append(part.name)
-            target = whole_part(part.name)
-            if is_searchable and target.is_current:
-                continue
-            part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
-            rows = part.read(part_rejects).named(benchmark.name)
-            if benchmark.is_collection:
-                # The documents of a collection do not come from a repository: the benchmark's name takes its place.
-                rows = replace(rows, items=Items.cast(rows.items.with_columns(repo="benchmark")))
-            self._write(target, part.name, rows, part_rejects)
-            if part.name != part_of(subset):
-                self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
+        with ThreadPoolExecutor(1) as writer:
+            writing = list[Future[None]]()
+            for part in benchmark.parts(raw, subset, limit, rejects):
+                names.append(part.name)
+                target = whole_part(part.name)
+                if is_searchable and target.is_current:
+                    continue
+                part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
+                read = part.read(part_rejects)
+                rows = read.named(benchmark.name)
+                if benchmark.is_collection:
+                    # The documents of a collection do not come from a repository: the benchmark's name takes its place.
+                    rows = replace(rows, items=Items.cast(rows.items.with_columns(repo="benchmark")))
+                _wait(writing)
+                writing.append(writer.submit(self._write, target, part.name, rows, part_rejects))
+                # A part is written while the next one is read, unless its own pools are read as they are written.
+                if not isinstance(read.pools, list):
+                    _wait(writing)
+                if part.name != part_of(subset):
+                    self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
+            _wait(writing)
         self._warn(subset, raw.notes)
         for stale in stored_parts.parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
@@ -181,6 +190,11 @@ class _Reader:
         pools = table_rows(Pools, pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)
+
+
+def _wait(writing: list[Future[None]]) -> None:
+    while writing:
+        writing.pop().result()
 
 
 def _bound(value: object) -> list[object]:

@@ -216,7 +216,7 @@ def _candidates(context: object) -> tuple[list[str], bool]:
         snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
         if not isinstance(snippet, str):
             raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
-        candidates.append(encodable(snippet, f"candidate {number}"))
+        candidates.append(snippet if snippet.isascii() else encodable(snippet, f"candidate {number}"))
     return candidates, all(isinstance(candidate, dict) for candidate in context)
 
 
