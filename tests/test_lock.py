@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.lock import LEFT_OUT, LOCKS, Lock
+from tests.tiny import python
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -112,7 +113,7 @@ def test_whatever_needs_a_package_called_evaluate_is_refused_by_name(tmp_path: P
 
 def test_the_stages_come_from_this_checkout_and_no_installed_package_has_their_names() -> None:
     script = f"import {', '.join(STAGES)}; print(*(stage.__file__ for stage in ({', '.join(STAGES)})), sep='\\n')"
-    printed = subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True)
+    printed = python("-c", script).done().out
     assert [Path(line).parent for line in printed.splitlines()] == [ROOT / stage for stage in STAGES]
     assert importlib.metadata.packages_distributions().keys().isdisjoint(STAGES)
     # Started elsewhere and isolated from the caller's paths, Python finds nothing of that name.

@@ -231,6 +231,13 @@ def command(stage: str, *arguments: object) -> Said:
     return Said(int(code or 0), out.getvalue(), err.getvalue())
 
 
+def python(*words: object, **settings: str) -> Said:
+    """What this Python answers in a process of its own, with these variables beside those that there are."""
+    run = [sys.executable, *map(str, words)]
+    done = subprocess.run(run, cwd=ROOT, env=os.environ | settings, capture_output=True, text=True, check=False)
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
 def stored(lake: Path, *tables: str) -> dict[str, bytes]:
     """Every part of a lake as path → bytes, but for `costs`, which is measured; of some tables, if they are named."""
     return {

@@ -1,6 +1,4 @@
-import gzip
 import os
-import pickle
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from lake.usage import run_costs
 from tests.engines import mapped
+from tests.ingest.benchmarks.repobench_r.test_repobench import put, row
 from tests.tiny import command, stored
 
 pytestmark = pytest.mark.slow
@@ -22,24 +21,15 @@ MADE = ("hits", "run_items", "runs", "scores", "aggregates", "relevance")
 
 def _row(number: int, n_candidates: int) -> dict[str, object]:
     candidates = [f"def helper_{(number + n) % 9}(value):\n    return value + {n}\n" for n in range(n_candidates)]
-    return {
-        "repo_name": f"somebody/repo{number % 3}",
-        "file_path": "pkg/main.py",
-        "context": candidates,
-        "import_statement": f"from pkg import helper_{number % 9}",
-        "code": f"def main():\n    total = {number}\n    value = helper_{number % 9}\n",
-        "next_line": "    total = value(total)",
-        "gold_snippet_index": number % n_candidates,
-    }
+    code = f"def main():\n    total = {number}\n    value = helper_{number % 9}\n"
+    return row(gold=number % n_candidates, repo_name=f"somebody/repo{number % 3}", context=candidates, code=code)
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rows")
-    (folder / "data").mkdir()
     for name in NAMES:
-        rows = {"easy": [_row(n, 5) for n in range(11)], "hard": [_row(n, 11) for n in range(9)]}
-        (folder / "data" / f"{name}.gz").write_bytes(gzip.compress(pickle.dumps({"test": rows}), mtime=0))
+        put(folder, [_row(n, 5) for n in range(11)], [_row(n, 11) for n in range(9)], name=name)
     return folder
 
 

@@ -128,13 +128,19 @@ def test_what_cannot_be_handed_out_is_said(
     _tasks(lake, *arguments, "-o", tmp_path / "out").ended(code, words)
 
 
+def _worked_on(tasks: Path, sessions: Path, n: int | None = None) -> list[Path]:
+    """The folders of some tasks, of each of which an agent left a session."""
+    sessions.mkdir()
+    script, folders = put(sessions.with_name("agent.py"), AGENT.encode()), sorted(tasks.iterdir())[:n]
+    for folder in folders:
+        subprocess.run([sys.executable, script, folder, sessions], check=True)
+    return folders
+
+
 def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -> None:
     tasks, sessions, python = tmp_path / "tasks", tmp_path / "sessions", ("--items", "language=python")
     handed_out = _tasks(lake, "contextbench", "-o", tasks, *python).done()
-    sessions.mkdir()
-    script, folders = put(tmp_path / "agent.py", AGENT.encode()), [*tasks.iterdir()]
-    for folder in folders:
-        subprocess.run([sys.executable, script, folder, sessions], check=True)
+    folders = _worked_on(tasks, sessions)
     options, n = ("--benchmark", "contextbench", "--system", "reader", *python, "--lake", lake), len(folders)
     imported = command("ingest", "run", sessions, *options).done()
     evaluated = command("evaluate", "contextbench", "--systems", "reader,whole-file+random", "--lake", lake).done()
@@ -149,11 +155,8 @@ def test_commands_lead_from_tasks_to_a_leaderboard(lake: Path, tmp_path: Path) -
 def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path: Path, told_by: str) -> None:
     tasks, sessions = tmp_path / "tasks", tmp_path / "sessions"
     _tasks(lake, "contextbench", "-o", tasks).done()
-    sessions.mkdir()
-    script = put(tmp_path / "agent.py", AGENT.encode())
-    folders = sorted(tasks.iterdir())[:6]
+    folders = _worked_on(tasks, sessions, 6)
     for number, folder in enumerate(folders):
-        subprocess.run([sys.executable, script, folder, sessions], check=True)
         session = sessions / f"{folder.name}.json"
         record = json.loads(session.read_text(encoding="utf-8"))
         if told_by == "prompt":

@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +14,7 @@ from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
-from tests.tiny import ROOT, command
+from tests.tiny import command, python
 
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 
@@ -259,15 +258,8 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_li
 
 
 def test_without_docstrings_the_stages_refuse_to_run() -> None:
-    run = subprocess.run(
-        [sys.executable, "-OO", "-m", "evaluate", "list", "metrics"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (run.returncode, run.stdout) == (Exit.USAGE, "")
-    assert run.stderr.startswith("python -OO is not supported")
+    run = python("-OO", "-m", "evaluate", "list", "metrics").refused(Exit.USAGE)
+    assert run.err.startswith("python -OO is not supported")
 
 
 @pytest.mark.parametrize("stage", ["ingest", "evaluate", "report"])

@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +11,7 @@ from lake.store import Lake
 from lake.tables import TABLES, Table, declared_rows, table
 from tests.data_dictionary import lines
 from tests.frames import chunk_rows, score_rows
-from tests.tiny import ROOT
+from tests.tiny import ROOT, python
 
 HOSTILE = ["a/b", "[x]", "*", "?", "%", "%2F", "a b", "ü😀", "..", "../x", "a=b", "a+b@c~d:e", "-", ".hidden", "\\"]
 
@@ -225,9 +223,9 @@ def test_importing_the_stages_runs_no_query() -> None:
     # A process that is forked from one where polars has run waits for ever.
     code = "import ingest.commands.read, evaluate.commands.run, report.commands.build, os\n"
     code += "print(*(open(f'/proc/self/task/{one}/comm').read() for one in os.listdir('/proc/self/task')))"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "python" in run.stdout
-    assert "polars-0" not in run.stdout
+    processes = python("-c", code).done().out
+    assert "python" in processes
+    assert "polars-0" not in processes
 
 
 def test_every_column_has_a_meaning_and_the_docs_have_all_of_them() -> None:

@@ -43,32 +43,28 @@ def test_regex_tokens_keep_case_and_marks_and_words_do_not() -> None:
     assert words("def Foo_1(x): return 12.5e3") == ["def", "foo_1", "x", "return", "12", "5e3"]
 
 
-def _rows(rejects: Rejects) -> list[tuple[object, ...]]:
-    return table("rejects").checked(rejects.frame("ingest")).rows()
+Row = tuple[str, ...]
+REJECTED: dict[str, tuple[list[Row], list[Row]]] = {
+    "they are sorted by their place": (
+        [("b.jsonl", "line 1", "odd", "{}"), ("a.jsonl", "line 2", "odd")],
+        [("a.jsonl", "line 2", "odd", ""), ("b.jsonl", "line 1", "odd", "{}")],
+    ),
+    "two reasons at one place are one row, and one reason twice is said once": (
+        [("a", "line 1", reason, "x") for reason in ("odd", "old", "odd")],
+        [("a", "line 1", "odd; old", "x")],
+    ),
+    "a long excerpt is cut": ([("a", "line 1", "long", "x" * 5000)], [("a", "line 1", "long", "x" * 200)]),
+    "half a surrogate pair is shown and not stored": (
+        [("a\udcff", "line 1", "odd \ud800", "{\ud83d}")],
+        [("a\\udcff", "line 1", "odd \\ud800", "{\\ud83d}")],
+    ),
+}
 
 
-def test_rejects_are_rows_sorted_by_their_place() -> None:
+@pytest.mark.parametrize(("added", "rows"), REJECTED.values(), ids=REJECTED)
+def test_rejects_are_rows(added: list[Row], rows: list[Row]) -> None:
     rejects = Rejects()
-    rejects.add("b.jsonl", "line 1", "odd", "{}")
-    rejects.add("a.jsonl", "line 2", "odd")
-    assert len(rejects) == 2
-    assert _rows(rejects) == [("ingest", "a.jsonl", "line 2", "odd", ""), ("ingest", "b.jsonl", "line 1", "odd", "{}")]
-
-
-def test_two_reasons_at_one_place_are_one_row_and_one_reason_twice_is_said_once() -> None:
-    rejects = Rejects()
-    for reason in ("odd", "old", "odd"):
-        rejects.add("a", "line 1", reason, "x")
-    assert _rows(rejects) == [("ingest", "a", "line 1", "odd; old", "x")]
-
-
-def test_a_long_excerpt_is_cut() -> None:
-    rejects = Rejects()
-    rejects.add("a", "line 1", "long", "x" * 5000)
-    assert _rows(rejects)[0][-1] == "x" * 200
-
-
-def test_half_a_surrogate_pair_is_shown_and_not_stored() -> None:
-    rejects = Rejects()
-    rejects.add("a\udcff", "line 1", "odd \ud800", "{\ud83d}")
-    assert _rows(rejects) == [("ingest", "a\\udcff", "line 1", "odd \\ud800", "{\\ud83d}")]
+    for reject in added:
+        rejects.add(*reject)
+    assert len(rejects) == len(added)
+    assert table("rejects").checked(rejects.frame("ingest")).rows() == [("ingest", *row) for row in rows]

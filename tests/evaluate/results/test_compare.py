@@ -184,8 +184,6 @@ def test_two_systems_that_no_protocol_scored_are_told_which_scored_each(lake_fol
     assert "repoeval@target-v1" in error.value.examples[0]
 
 
-A, B = "whole-file+bm25-okapi", "whole-file+own-file"
-BEST, WORST = "whole-file+own-file", "whole-file+random"
 OF_THE_FAMILY = {"p_adjusted", "verdict", "exploratory"}
 
 

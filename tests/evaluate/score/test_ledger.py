@@ -42,8 +42,6 @@ def of_lines(
     hits: Mapping[str, Sequence[Span]],
     chunks: Sequence[Span] | None,
     n_found: int,
-    *,
-    is_chance: bool = False,
 ) -> dict[str, float]:
     """The ledger of one item, whose score says how many gold lines it holds under the budget."""
     is_agent = "step" in hits or "final" in hits
@@ -66,7 +64,7 @@ def of_lines(
         gold=spans_of(gold),
         files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),
         chunks=spans_of([(path, 0, n) for path, n in FILES.items()] if chunks is None else chunks),
-        chance=["run"] if is_chance else [],
+        chance=[],
     ).collect()
     table("ledger").checked(ledger.with_columns(protocol=pl.lit(protocol.name)))
     row = ledger.row(0, named=True)

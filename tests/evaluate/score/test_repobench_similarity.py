@@ -1,5 +1,3 @@
-import gzip
-import pickle
 from collections.abc import Sequence
 
 import polars as pl
@@ -14,7 +12,8 @@ from lake.store import Lake
 from lake.tables import table
 from lake.text import words
 from tests.frames import frame
-from tests.tiny import command, put
+from tests.ingest.benchmarks.repobench_r import test_repobench
+from tests.tiny import command
 
 SPACES = {chr(code) for code in (*range(0x09, 0x0E), 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B))}
 SPACES |= {chr(code) for code in (0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)}
@@ -100,13 +99,7 @@ WITH_BLANK = ["\n", "def helper(alpha): ...", "b", "c", "d"]
 
 
 def row(context: Sequence[str], gold: int, code: str = CODE) -> dict[str, object]:
-    about = {
-        "repo_name": "somebody/something",
-        "file_path": "main.py",
-        "next_line": "y",
-        "import_statement": "import z",
-    }
-    return {**about, "context": list(context), "code": code, "gold_snippet_index": gold}
+    return test_repobench.row(gold=gold, context=list(context), code=code, import_statement="import z")
 
 
 ROWS = (
@@ -123,9 +116,8 @@ ROWS = (
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     folder = tmp_path_factory.mktemp("blank")
-    rows = pickle.dumps({"test": {"easy": list(ROWS), "hard": []}})
-    put(folder / "raw/data/python_cff.gz", gzip.compress(rows))
-    options = ("--source", folder / "raw", "--chunkers", "whole-file,fixed-nws-12")
+    source = test_repobench.put(folder / "raw", [*ROWS], [])
+    options = ("--source", source, "--chunkers", "whole-file,fixed-nws-12")
     command("ingest", "repobench-r", *options, "--lake", folder / "lake").done()
     run = command("evaluate", "--lake", folder / "lake")
     run.done(f"left out of {CHUNKS}, as their gold is only white space: 1 item")

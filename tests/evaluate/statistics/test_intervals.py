@@ -1,6 +1,3 @@
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +13,7 @@ from lake.benchmarks import protocols
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from tests.evaluate.statistics.simulated import Floats, coverage
 from tests.frames import score_rows
+from tests.tiny import python
 
 RULES = protocols()["repoeval@target-v1"]
 SIZES = [9, 4, 4, 2, 1, 5]
@@ -206,15 +204,10 @@ many = pl.LazyFrame({"mean": np.repeat(np.arange(10), 700), "value": values, "co
 
 
 def test_neither_the_number_of_threads_nor_the_order_of_the_rows_changes_a_bit() -> None:
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", f"{MANY}\nprint(item_intervals({rows}, ['mean']).sort('mean').collect().rows())"],
-            cwd=ROOT,
-            env={**os.environ, **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"), n)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for n, rows in (("1", "many"), ("3", "many.reverse()"))
-    ]
+    printed = []
+    for n, rows in (("1", "many"), ("3", "many.reverse()")):
+        threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"), n)
+        script = f"{MANY}\nprint(item_intervals({rows}, ['mean']).sort('mean').collect().rows())"
+        printed.append(python("-c", script, **threads).done().out)
     assert printed[0] == printed[1]
-    assert printed[0].count(b"(") == 10
+    assert printed[0].count("(") == 10

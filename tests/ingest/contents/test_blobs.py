@@ -1,6 +1,4 @@
 import hashlib
-import subprocess
-import sys
 from itertools import pairwise
 
 import polars as pl
@@ -12,7 +10,7 @@ from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from lake.offsets import Offsets, line_columns
 from lake.tables import table
 from lake.text import decode
-from tests.tiny import ROOT
+from tests.tiny import python
 
 CONTENT = st.lists(st.sampled_from([b"a", b" ", b"\n", b"\r\n", b"\r", b"\xff", "é\u2028😀".encode(), b"\0"])).map(
     b"".join
@@ -83,6 +81,4 @@ print(line_columns([b"\\n" * (1 << 23)])["line_starts"].list.len().item())
 
 @pytest.mark.slow
 def test_the_most_lines_that_a_file_may_have_fit_into_little_memory() -> None:
-    child = [sys.executable, "-c", _LINES_UNDER_A_LIMIT]
-    done = subprocess.run(child, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == [str(1 << 23)], done.stderr[-300:]
+    assert python("-c", _LINES_UNDER_A_LIMIT).done().out.split() == [str(1 << 23)]

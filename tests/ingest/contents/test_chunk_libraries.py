@@ -1,5 +1,3 @@
-import subprocess
-import sys
 import zipfile
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -19,7 +17,7 @@ from lake.errors import Exit
 from lake.offsets import Offsets
 from lake.text import LANGUAGES, decode
 from tests.ingest.contents.test_chunkers_by_name import blobs, chunked
-from tests.tiny import ROOT, command, refused
+from tests.tiny import command, python, refused
 
 LIBRARIES = sorted(name for name, chunker in chunkers().items() if chunker.library)
 SMALL = [name.replace("<n>", "60") for name in LIBRARIES]
@@ -45,7 +43,7 @@ def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
         "astchunk", "chonkie-code", "chonkie-recursive", "chonkie-token", "langchain-code", "llamaindex-code",
     ]  # fmt: skip
     script = "import sys; from ingest.contents.chunkers_by_name import chunkers; chunkers(); print(*sys.modules)"
-    imported = set(subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True).split())
+    imported = set(python("-c", script).done().out.split())
     assert "ingest.contents.chunkers.libraries" in imported
     assert not {"astchunk", "chonkie", "langchain_text_splitters", "llama_index"} & imported
 

@@ -19,42 +19,34 @@ def chunks(text: str, n: int, language: str = "python") -> list[str]:
     return ["".join(document.lines[start:end]) for start, end in cut.ranges]
 
 
-def test_a_function_that_fits_is_never_cut() -> None:
-    head, first, second = "import a\n\n", "def f():\n    return 1\n\n", "def g():\n    return 2\n"
+F, G = "def f():\n    return 1\n\n", "def g():\n    return 2\n"
+PARTS: dict[str, tuple[int, list[str]]] = {
     # fixed-nws would cut at 22 characters, in the middle of f.
-    assert chunks(head + first + second, 22) == [head + first, second]
-    assert chunks(head + first + second, 16) == [head, first, second]
-
-
-def test_comments_and_decorators_stay_with_what_they_annotate() -> None:
-    first = "def f():\n    return 1\n\n"
-    second = "# about g\n# more\n@deco\ndef g():\n    return 2\n"
-    assert chunks(first + second, 40) == [first, second]
-
-
-def test_the_head_of_a_body_stays_with_its_first_piece() -> None:
-    before = "abc = 12345\n"
-    head, body = "def function(argument):\n    a = 1\n", "    bcde = argument + 12345\n    return b\n"
+    "a function that fits is never cut": (22, [f"import a\n\n{F}", G]),
+    "a head that does not fit beside a function stands alone": (16, ["import a\n\n", F, G]),
+    "comments and decorators stay with what they annotate": (40, [F, f"# about g\n# more\n@deco\n{G}"]),
     # The bare head would fit beside what stands before it.
-    assert chunks(before + head + body, 31) == [before, head, body]
-
-
-def test_a_large_class_is_cut_between_its_methods() -> None:
-    first = "class A:\n    def f(self):\n        return 1\n\n"
-    second = "    def g(self):\n        if self:\n            return 2\n        return 3\n\n"
-    third = "    def h(self):\n        return 4\n"
-    assert chunks(first + second + third, 45) == [first, second, third]
-
-
-def test_among_equally_many_chunks_the_highest_cuts_win() -> None:
-    function = "def f():\n    a = 11\n    b = 22\n    return a\n"
+    "the head of a body stays with its first piece": (31, [
+        "abc = 12345\n", "def function(argument):\n    a = 1\n", "    bcde = argument + 12345\n    return b\n",
+    ]),
+    "a large class is cut between its methods": (45, [
+        "class A:\n    def f(self):\n        return 1\n\n",
+        "    def g(self):\n        if self:\n            return 2\n        return 3\n\n",
+        "    def h(self):\n        return 4\n",
+    ]),
     # Filling the first chunk to the brim would take two lines of f's body into it and leave two chunks as well.
-    assert chunks("import abcde\n" + function, 28) == ["import abcde\n", function]
+    "among equally many chunks the highest cuts win": (28, [
+        "import abcde\n", "def f():\n    a = 11\n    b = 22\n    return a\n",
+    ]),
+    "what has no structure falls into lines, at blank ones first": (17, [
+        'x = """\naaaa\nbbbb\n\n', 'cccc\ndddd\n"""\n',
+    ]),
+}  # fmt: skip
 
 
-def test_what_has_no_structure_falls_into_lines_at_blank_ones_first() -> None:
-    text = 'x = """\naaaa\nbbbb\n\ncccc\ndddd\n"""\n'
-    assert chunks(text, 17) == ['x = """\naaaa\nbbbb\n\n', 'cccc\ndddd\n"""\n']
+@pytest.mark.parametrize(("n", "parts"), PARTS.values(), ids=PARTS)
+def test_a_text_is_cut_along_its_structure(n: int, parts: list[str]) -> None:
+    assert chunks("".join(parts), n) == parts
 
 
 def falls_back(text: str, language: str) -> str:

@@ -2,9 +2,6 @@ import base64
 import hashlib
 import importlib.metadata
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -15,7 +12,7 @@ from ingest.mining import sample as sample_module
 from ingest.mining.sample import DATA, PLACES_FILE, PROMPT_TOKENS, open_sample, read_package, read_places
 from ingest.sources.tree import UNKNOWN_SIZE, Source
 from lake.errors import Exit, GoldspanError
-from tests.tiny import ROOT, command, put, refused, stored
+from tests.tiny import ROOT, command, put, python, refused, stored
 
 REVISION = (
     "attrs==26.1.0 click==8.5.1 fsspec==2026.9.0 gitpython==3.2.1 httpx2==2.16.2 jinja2==3.1.6 jsonschema==4.26.0 "
@@ -40,10 +37,8 @@ print(source.revision, digest.hexdigest(), sep="\\n")
 
 @pytest.mark.parametrize("benchmark", RECORDED)
 def test_the_sample_is_the_same_in_every_process_and_on_every_machine(benchmark: str) -> None:
-    environment = {**os.environ, "PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
-    words = [sys.executable, "-c", DIGEST, benchmark]
-    printed = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
-    revision, digest = printed.split("\n", 1)
+    elsewhere = {"PYTHONHASHSEED": "2", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
+    revision, digest = python("-c", DIGEST, benchmark, **elsewhere).done().out.split("\n", 1)
     assert (revision, digest.strip()) == (REVISION, RECORDED[benchmark]), (
         "a pin moved: python -m tests.ingest.mining.make_places, and record the digest anew"
     )

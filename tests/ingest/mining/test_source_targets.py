@@ -200,29 +200,26 @@ def test_a_name_that_two_files_define_or_the_file_itself_means_none() -> None:
     assert javascript(imports, f"function beta(x) {{\n  return 2;\n}}\n{CALLS}") is None
 
 
-def test_a_name_that_is_bound_to_something_else_too_is_no_gold() -> None:
-    bound = "for (const alpha of many) {\n  go(alpha);\n}\n"
-    usage = javascript("import * as all from './library.js';", CALLS + bound)
+ALL = "import * as all from './library.js';"
+
+
+@pytest.mark.parametrize(
+    ("imports", "calls", "lines"),
+    [
+        (ALL, f"{CALLS}for (const alpha of many) {{\n  go(alpha);\n}}\n", CALLS.splitlines()[1:]),
+        (ALL, CALLS.replace("beta(1)", "beta(gamma(1))"), [f"run({name}(1));" for name in ("alpha", *NAMES[3:])]),
+        (ALL, CALLS.replace("run(delta(1));", "run(delta(1)); // not alpha"),
+         [line for line in CALLS.splitlines() if "delta" not in line]),
+        (ALL, CALLS + CALLS.replace("run", "again"), CALLS.splitlines()),
+        (f"{ALL}\nrun(alpha(1));", CALLS, CALLS.splitlines()[1:]),
+    ],
+    ids=["of a name bound to something else too", "of two candidates", "that names another", "of a second use",
+         "of a use within the first three"],
+)  # fmt: skip
+def test_a_line_asks_where_it_names_one_candidate_alone_and_first(imports: str, calls: str, lines: list[str]) -> None:
+    usage = javascript(imports, calls)
     assert usage is not None
-    assert [line for _, line in golds_and_lines(usage)] == [f"run({name}(1));" for name in NAMES if name != "alpha"]
-
-
-def test_a_line_that_uses_or_names_two_candidates_asks_for_neither() -> None:
-    calls = CALLS.replace("run(beta(1));", "run(beta(gamma(1)));").replace(
-        "run(delta(1));", "run(delta(1)); // not alpha"
-    )
-    usage = javascript("import * as all from './library.js';", calls)
-    assert usage is not None
-    assert [line for _, line in golds_and_lines(usage)] == ["run(alpha(1));", "run(epsilon(1));"]
-
-
-def test_only_a_first_use_behind_three_lines_of_code_asks() -> None:
-    usage = javascript("import * as all from './library.js';", CALLS + CALLS.replace("run", "again"))
-    assert usage is not None
-    assert [line for _, line in golds_and_lines(usage)] == CALLS.splitlines()
-    early = javascript("import * as all from './library.js';\nrun(alpha(1));")
-    assert early is not None
-    assert [line for _, line in golds_and_lines(early)] == CALLS.splitlines()[1:]
+    assert [line for _, line in golds_and_lines(usage)] == lines
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from ingest.sources.git import Repositories
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.benchmarks.contextbench.context_cases import FILES, build, items, row
+from tests.ingest.benchmarks.contextbench.context_cases import COMMITTED, FILES, build, items, row
 from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories, served
 from tests.tiny import ROOT, Said, command, refused, stored
 
@@ -172,8 +172,7 @@ def _ingest(home: Path, *more: object, base: str | None = None) -> Said:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """Two rows of one repository that can be cloned, and one of a repository that cannot."""
-    files = (("100644", path, text.encode()) for path, text in FILES.items())
-    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*files)
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*COMMITTED)
     rows = [row(f"acme__rockets-{n}", base_commit=commit) for n in (1, 2)]
     build(tmp_path / "source", [*rows, row("acme__boats-3", repo="acme/boats")], files={})
     return tmp_path

@@ -33,6 +33,8 @@ ENGINE = "class Engine:\n    def burn(self):\n        return 1\n\n\ndef main():\
 
 FILES: Mapping[str, str] = {"src/engine.py": ENGINE, "README.md": "# Rockets\n", ".github/workflow.yml": "on: push\n"}
 
+COMMITTED = [("100644", path, text.encode()) for path, text in FILES.items()]
+"""The files as git has them."""
 PATCH = """\
 --- a/src/engine.py
 +++ b/src/engine.py

@@ -19,6 +19,7 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,
+    COMMITTED,
     FILES,
     File,
     blob_id,
@@ -123,7 +124,7 @@ def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> N
 def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes", "acme/rockets")
     link = ("120000", "link.py", b"src/engine.py")
-    commit = remote.commit(*(("100644", path, text.encode()) for path, text in FILES.items()), link)
+    commit = remote.commit(*COMMITTED, link)
     cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
     assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
@@ -142,9 +143,7 @@ def read_hub(tmp_path: Path, subset: str = "full") -> Outcome:
 def test_every_parquet_file_is_read_and_repositories_are_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(
-        *(("100644", path, text.encode()) for path, text in FILES.items())
-    )
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*COMMITTED)
     rows = [row(f"acme__rockets-{n}", base_commit=commit) for n in (1, 2)]
     files = {
         "README.md": b"# ContextBench",
@@ -172,9 +171,7 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.Mo
     assert not items(tmp_path / "lake")
     assert "<folder>/contextbench/ and give SOURCE=<folder>" in caught.value.hint
     assert "REPOSITORIES=github" in caught.value.hint
-    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(
-        *(("100644", path, text.encode()) for path, text in FILES.items())
-    )
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*COMMITTED)
     put(tmp_path / "folder" / "contextbench" / "data" / "train.parquet", parquet([row(base_commit=commit)]))
     arguments = ["--source", tmp_path / "folder", "--repositories", f"file://{tmp_path / 'remotes'}"]
     run = command("ingest", "contextbench", *arguments, "--lake", tmp_path / "other", "--chunkers", "whole-file")
