@@ -37,8 +37,7 @@ def declared(folder: Path, **others: object) -> Path:
 
 
 def done(stage: str, *arguments: object) -> str:
-    run = command(stage, *arguments).done()
-    return run.out
+    return command(stage, *arguments).done().out
 
 
 def of_others(lake: Path) -> dict[str, bytes]:

@@ -58,9 +58,7 @@ def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them
     top = [line.split("\t")[0] for line in command("evaluate", "table", *options, "--top", "1").out.splitlines()[2:]]
     assert ours[0] in top
     assert not {*ours[1:]} & {*top}
-    unknown = command("evaluate", "table", "--slice", "repo=zoo", "--lake", lake_folder)
-    assert (unknown.code, unknown.out) == (Exit.USAGE, "")
-    assert "repo=zoo_animals" in unknown.err
+    command("evaluate", "table", "--slice", "repo=zoo", "--lake", lake_folder).refused(Exit.USAGE, "repo=zoo_animals")
 
 
 def test_a_table_over_selected_items_has_the_numbers_of_these_and_ranks_nobody(lake_folder: Path) -> None:
@@ -76,9 +74,7 @@ def test_a_table_over_selected_items_has_the_numbers_of_these_and_ranks_nobody(l
     assert rows == [[row[column] for column in columns] for row in sliced]
     assert any("selected items of subset function-2k" in line for line in selected)
     none = command("evaluate", "table", "--items", "repo=zoo", "--lake", lake_folder)
-    assert (none.code, none.out) == (Exit.MISSING, "")
-    assert "  repo is one of " in none.err
-    assert "zoo_animals" in none.err
+    none.refused(Exit.MISSING, "  repo is one of ", "zoo_animals")
 
 
 def test_two_systems_are_compared_over_selected_items_alone(lake_folder: Path) -> None:
@@ -120,8 +116,7 @@ def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_fol
     assert {len(row) for row in cells.values()} == {len(head.split("\t")) - 1}
     assert answer.startswith(("# It is undecided here", "# These 4 systems differ by no more than chance."))
     shutil.rmtree(lake_folder / "effects")
-    none = command("evaluate", "effects", "--lake", lake_folder)
-    assert (none.code, none.out) == (Exit.MISSING, "")
+    command("evaluate", "effects", "--lake", lake_folder).refused(Exit.MISSING)
 
 
 def test_a_table_has_ranks_only_where_it_is_ordered_by_what_they_are_of(lake_folder: Path) -> None:
@@ -175,11 +170,7 @@ def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
     lake_folder: Path, arguments: list[str], said_so: str, meant: str
 ) -> None:
     before = stored(lake_folder)
-    run = command("evaluate", "--lake", lake_folder, *arguments)
-    assert (run.code, run.out) == (Exit.USAGE, "")
-    assert said_so in run.err
-    assert meant in run.err
-    assert "Traceback" not in run.err
+    command("evaluate", "--lake", lake_folder, *arguments).refused(Exit.USAGE, said_so, meant)
     assert stored(lake_folder) == before
 
 
@@ -235,6 +226,6 @@ def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) ->
     ingested(lake, source, chunkers=["whole-file"])
     command("evaluate", "--lake", lake).done()
     printed = command("evaluate", "effects", "--lake", lake)
-    assert (printed.code, printed.out) == (Exit.MISSING, "")
-    assert "no two chunkers were run with the same two retrievers on all items" in printed.err
-    assert "make ingest evaluate" in printed.err
+    printed.refused(
+        Exit.MISSING, "no two chunkers were run with the same two retrievers on all items", "make ingest evaluate"
+    )

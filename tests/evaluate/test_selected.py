@@ -71,9 +71,7 @@ def test_a_program_is_asked_the_selected_items_alone(lake: Lake, tmp_path: Path)
     ids = lake.read("items", benchmark="repoeval").filter("scorable")["item_id"].sort().to_list()
     program = tmp_path / "program.py"
     program.write_text(
-        "import json, sys\n"
-        "for line in sys.stdin:\n"
-        "    print(json.dumps({'id': json.loads(line)['id'], 'results': []}), flush=True)\n"
+        "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'results': []}))\n"
     )
     options = ("--benchmark", "repoeval", "--system", "mine", "--lake", lake.root)
     command("ingest", "run", "--search", f"python3 {program}", "--items", ids[0], *options).done()

@@ -53,9 +53,7 @@ def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
 ) -> None:
     shutil.rmtree(lake / name)
     for arguments in (("report", "--site", tmp_path / "site"), ("report", "export")):
-        run = command(*arguments, "--lake", lake)
-        assert (run.code, run.out) == (Exit.INVALID, "")
-        assert f"for example: {name} of {lost}" in run.err
+        command(*arguments, "--lake", lake).refused(Exit.INVALID, f"for example: {name} of {lost}")
     assert not (tmp_path / "site").exists()
     run = command("ingest", "verify", "--lake", lake).ended(Exit.INVALID)
     assert f"missing, although the lake has scores: {name} of {lost}" in run.out

@@ -2,22 +2,6 @@ import pytest
 
 from evaluate.texts.query_forms import QUERY_FORMS
 
-
-@pytest.mark.parametrize(
-    ("form", "text", "expected"),
-    [
-        ("last-3-lines", "a\nb\nc\nd", "b\nc\nd"),
-        ("last-3-lines", "a\r\nb\n\nd é\n", "b\n\nd é\n"),
-        ("last-3-lines", "one", "one"),
-        ("last-3-lines", "", ""),
-        ("title", "\n \r\nÜber: it fails\r\n\nsteps", "Über: it fails"),
-        ("title", " \n\n", ""),
-    ],
-)
-def test_a_query_form_leaves_what_its_name_says(form: str, text: str, expected: str) -> None:
-    assert QUERY_FORMS[form].rewrite(text, "python") == expected
-
-
 NO_IMPORTS = {
     "python": ("import os, sys as s  # c\nfrom . import a\nfrom ..b import (c as d,  # (x)\n   e,\n)\n"
                "    from x.y import z, \\\n  w\nimport pdb; pdb.run()\nimport fails here\nimportant = 1",
@@ -44,16 +28,21 @@ NO_COMMENTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("language", NO_IMPORTS)
-def test_no_imports_takes_import_statements_away_and_nothing_that_looks_like_one(language: str) -> None:
-    text, expected = NO_IMPORTS[language]
-    assert QUERY_FORMS["no-imports"].rewrite(text, language) == expected
-
-
-@pytest.mark.parametrize("language", NO_COMMENTS)
-def test_no_comments_takes_comments_away_and_no_part_of_a_string(language: str) -> None:
-    text, expected = NO_COMMENTS[language]
-    assert QUERY_FORMS["no-comments"].rewrite(text, language) == expected
+@pytest.mark.parametrize(
+    ("form", "language", "text", "expected"),
+    [
+        ("last-3-lines", "python", "a\nb\nc\nd", "b\nc\nd"),
+        ("last-3-lines", "python", "a\r\nb\n\nd é\n", "b\n\nd é\n"),
+        ("last-3-lines", "python", "one", "one"),
+        ("last-3-lines", "python", "", ""),
+        ("title", "python", "\n \r\nÜber: it fails\r\n\nsteps", "Über: it fails"),
+        ("title", "python", " \n\n", ""),
+        *(("no-imports", language, *texts) for language, texts in NO_IMPORTS.items()),
+        *(("no-comments", language, *texts) for language, texts in NO_COMMENTS.items()),
+    ],
+)
+def test_a_query_form_leaves_what_its_name_says(form: str, language: str, text: str, expected: str) -> None:
+    assert QUERY_FORMS[form].rewrite(text, language) == expected
 
 
 def test_every_query_form_is_found_by_its_own_name_and_leaves_an_empty_query_empty() -> None:

@@ -28,6 +28,7 @@ from tests.ingest.runs.agents import (
     unified,
     zipped,
 )
+from tests.ingest.runs.formats import recorded_sessions
 from tests.tiny import Said, command, put, stored
 
 __all__ = ["lake"]
@@ -130,11 +131,9 @@ def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> 
 
 
 def test_the_folder_that_an_agent_began_in_tells_the_item(lake: Lake) -> None:
-    event = {"sessionId": "s", "cwd": f"/home/me/tasks/{CATS}/repository"}
-    call = {"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": f"{event['cwd']}/lib/cat.js"}}
-    result = {"type": "tool_result", "tool_use_id": "c", "content": "     1\tconst purr = 1"}
-    rows = [{**event, "type": "assistant", "message": {"content": [call]}},
-            {**event, "type": "user", "message": {"content": [result]}}]  # fmt: skip
+    at = {"cwd": f"/home/me/tasks/{CATS}/repository"}
+    call = recorded_sessions.used("Read", file_path=f"{at['cwd']}/lib/cat.js")
+    rows = [call | at, recorded_sessions.gave("     1\tconst purr = 1") | at]
     imported(lake, jsonl(*rows), name="2c966364-9096-4b02.jsonl")
     seen = lake.read("hits").filter(pl.col("line_start").is_not_null(), part="final")
     assert seen.select("item_id", "path", "line_start", "line_end").rows() == [(CATS, "lib/cat.js", 0, 1)]

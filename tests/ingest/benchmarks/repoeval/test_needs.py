@@ -1,5 +1,4 @@
 import contextlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.needs import ELSEWHERE, LIBRARY, OWN_FILE, UNRESOLVED, with_needs
 from ingest.contents.blobs import pool_frames
 from lake.store import Lake
-from tests.tiny import command, put
+from tests.tiny import build, command, task
 
 FILES = {
     "kennel/__init__.py": "from kennel.dogs import Dog, bark as speak\n",
@@ -122,20 +121,13 @@ def test_an_item_that_needs_no_other_file_has_no_pool_and_says_what_it_names(
 
 def lay_out(folder: Path, bodies: Sequence[str]) -> Path:
     """RepoEval's layout, with a task for each completion of `chase`, each in a file of its own."""
-    root = folder / "repoeval"
-    rows = []
-    for number, body in enumerate(bodies):
-        own = FILES["kennel/cats.py"].replace("    ...\n", body)
-        path = f"kennel/cats{number}.py"
-        put(root / "repositories/function_level/pets" / path, own.encode())
-        location = {"fpath_tuple": ["pets", *path.split("/")], "lineno": LINE, "context_start_lineno": 0}
-        prompt = "".join(own.splitlines(keepends=True)[:LINE])
-        rows.append({"prompt": prompt, "metadata": {**location, "task_id": f"pets/{number}", "ground_truth": body}})
-    for path in ("kennel/__init__.py", "kennel/dogs.py"):
-        put(root / "repositories/function_level/pets" / path, FILES[path].encode())
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    put(root / "datasets/function_level_completion_2k_context_codex.test.jsonl", lines.encode())
-    return folder
+    own = {f"kennel/cats{n}.py": FILES["kennel/cats.py"].replace("    ...\n", body) for n, body in enumerate(bodies)}
+    rows = [
+        task("pets", path, text, 0, LINE, 1, ground_truth=body)
+        for (path, text), body in zip(own.items(), bodies, strict=True)
+    ]
+    files = {f"pets/{path}": text.encode() for path, text in (FILES | own).items() if path != "kennel/cats.py"}
+    return build(folder, rows, repositories=files)
 
 
 @pytest.mark.slow
