@@ -220,9 +220,7 @@ def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:
     before = stored(tmp_path / "lake")
     own = OURS.replace("name: repoeval\nlabel: ours", f"name: {NAME}\nlike: repoeval")
     run = command("ingest", "--config", lay_out(tmp_path / "ours", own), *lake).refused(Exit.USAGE)
-    what = (
-        "data labelled own in the manner of contextbench; data labelled own in the manner of repoeval would replace it"
-    )
+    what = "data labelled own in the manner of contextbench; data labelled own in the manner of repoeval would replace"
     assert what in run.err
     assert stored(tmp_path / "lake") == before
 

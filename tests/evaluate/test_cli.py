@@ -132,9 +132,8 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
     requested = ["ndcg@20", "line_f1@4000", "self_share@3", "ndcg@10", "line_f1", "accuracy@2"]
     command("evaluate", "--lake", lake_folder).done()
     before = stored(lake_folder)
-    run = command(
-        "evaluate", "--lake", lake_folder, "--metrics", ",".join(requested).replace("line_f1,", "line_f1@0,")
-    ).done()
+    metrics = ",".join(requested).replace("line_f1,", "line_f1@0,")
+    run = command("evaluate", "--lake", lake_folder, "--metrics", metrics).done()
     assert stored(lake_folder) == before
     for table in run.out.strip().split("\n\n"):
         _, head, *rows = table.splitlines()
@@ -226,6 +225,5 @@ def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) ->
     ingested(lake, source, chunkers=["whole-file"])
     command("evaluate", "--lake", lake).done()
     printed = command("evaluate", "effects", "--lake", lake)
-    printed.refused(
-        Exit.MISSING, "no two chunkers were run with the same two retrievers on all items", "make ingest evaluate"
-    )
+    why = "no two chunkers were run with the same two retrievers on all items"
+    printed.refused(Exit.MISSING, why, "make ingest evaluate")

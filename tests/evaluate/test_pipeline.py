@@ -94,9 +94,8 @@ def test_another_source_takes_away_the_runs_of_the_earlier_one(source: Path, tmp
     lake = _ready(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
     _evaluate(lake)
     assert set(_runs(lake)["n_items"]) == {2 * len(TASKS)}
-    other = build(
-        tmp_path / "birds", [task("birds", "owl.py", CATS, 0, 5, 2)], repositories={"birds/owl.py": CATS.encode()}
-    )
+    rows = [task("birds", "owl.py", CATS, 0, 5, 2)]
+    other = build(tmp_path / "birds", rows, repositories={"birds/owl.py": CATS.encode()})
     _ready(lake, other)
     _evaluate(lake)
     fresh = _ready(tmp_path / "fresh", other)
@@ -121,10 +120,8 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
     lake = _ready(tmp_path / "lake", source)
     put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     _ready(lake, source, chunkers=("whole-file",))
-    run = _evaluate(lake)
-    assert (
-        f"skipped window-4-2: it has no chunks for these files; make ingest LAKE={lake} CHUNKERS=window-4-2" in run.err
-    )
+    why = f"it has no chunks for these files; make ingest LAKE={lake} CHUNKERS=window-4-2"
+    assert f"skipped window-4-2: {why}" in _evaluate(lake).err
     assert {system.partition("+")[0] for system in _runs(lake)["system"]} == {"whole-file"}
 
 
@@ -185,9 +182,7 @@ def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     monkeypatch.setattr(evaluate.retrievers, "__path__", [*evaluate.retrievers.__path__, str(folder)])
 
     def declare(text: str) -> None:
-        head = (
-            "from functools import partial\nimport numpy as np\nfrom evaluate.retrievers import Retriever, Scan\n\n\n"
-        )
+        head = "from functools import partial\nimport numpy as np\nfrom evaluate.retrievers import Retriever, Scan\n"
         tail = "\n\nMINE = Retriever('mine', 'Mine', 'It is mine.', partial(Scan, score=score))\n"
         put(folder / "mine.py", (head + text + tail).encode())
         monkeypatch.delitem(sys.modules, "evaluate.retrievers.mine", raising=False)
@@ -271,9 +266,8 @@ def test_an_imported_run_is_left_alone(lake_folder: Path) -> None:
 
 def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_folder: Path) -> None:
     before = stored(lake_folder)
-    left = [
-        Lake(lake_folder).parts(name)[0].path.parent for name in ("hits", "run_items", "scores", "aggregates", "costs")
-    ]
+    names = ("hits", "run_items", "scores", "aggregates", "costs")
+    left = [Lake(lake_folder).parts(name)[0].path.parent for name in names]
     left = [Path(shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))) for folder in left]
     _evaluate(lake_folder)
     assert stored(lake_folder) == before
@@ -288,14 +282,9 @@ SETTINGS = (
 
 def test_lakes_are_byte_equal_whatever_the_hash_seed_threads_processes_and_place(source: Path, tmp_path: Path) -> None:
     other = shutil.copytree(source, tmp_path / "elsewhere" / source.name)
-    for number, (settings, folder) in enumerate(zip(SETTINGS, (source, other), strict=True)):
+    for n, (settings, folder) in enumerate(zip(SETTINGS, (source, other), strict=True)):
         ingest = ("ingest", "repoeval", "--source", str(folder), "--chunkers", "window-4-2,whole-file")
-        environment = {
-            **os.environ,
-            **settings,
-            "GOLDSPAN_LAKE": str(tmp_path / f"lake{number}"),
-            "GOLDSPAN_QUIET": "1",
-        }
+        environment = {**os.environ, **settings, "GOLDSPAN_LAKE": str(tmp_path / f"lake{n}"), "GOLDSPAN_QUIET": "1"}
         for stage in (ingest, ("evaluate",)):
             subprocess.run([sys.executable, "-m", *stage], env=environment, cwd=ROOT, check=True)
     assert stored(tmp_path / "lake0") == stored(tmp_path / "lake1") != {}

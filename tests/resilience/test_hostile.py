@@ -53,19 +53,9 @@ TASKS = "datasets/function_level_completion_2k_context_codex.test.jsonl"
 ENOUGH = "out of memory"
 
 HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], str]] = {
-    "many lists in a pickle": (
-        PICKLE,
-        lambda: gzip.compress(b"\x80\x02" + b"]" * 12_000_000 + b"."),
-        REPOBENCH,
-        ENOUGH,
-    ),
+    "lists in a pickle": (PICKLE, lambda: gzip.compress(b"\x80\x02" + b"]" * 12_000_000 + b"."), REPOBENCH, ENOUGH),
     "a text of a size that is claimed": (PICKLE, lambda: gzip.compress(b"X\xff\xff\xff\x7f."), REPOBENCH, ""),
-    "a far place in a pickle's memo": (
-        PICKLE,
-        lambda: gzip.compress(b"\x80\x02Nr\xff\xff\xff\x0f."),
-        REPOBENCH,
-        ENOUGH,
-    ),
+    "a far place in its memo": (PICKLE, lambda: gzip.compress(b"\x80\x02Nr\xff\xff\xff\x0f."), REPOBENCH, ENOUGH),
     "a pickle that calls": (
         PICKLE,
         lambda: gzip.compress(pickle.dumps(Calls("made"))),

@@ -56,9 +56,7 @@ def made(questions: Sequence[tuple[str, Sequence[str]]]) -> Made:
     queries = [query for query, _ in questions]
     items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "text": queries})
     gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1, grade=None)
-    gains = [
-        (pool_id.removeprefix("pool "), path, chunk_no, text % 3 / 2) for pool_id, path, chunk_no, _, _, text, _ in rows
-    ]
+    gains = [(pool.removeprefix("pool "), path, chunk_no, text % 3 / 2) for pool, path, chunk_no, _, _, text, _ in rows]
     return Made(
         items.with_columns(target_path=pl.lit(None, pl.String), target_line=pl.lit(None, pl.Int64)),
         ChunkedPools("whole-file", chunks.sort("pool_id", "chunk"), Texts(texts)),
@@ -97,9 +95,7 @@ def test_the_oracle_orders_pools_side_by_side_as_each_alone(sees: str, questions
 @pytest.mark.parametrize("name", LEXICAL)
 def test_more_pools_than_are_counted_at_once_are_ranked_as_each_alone(name: str) -> None:
     words = [f"w{number % 7} w{number % 11} shared" for number in range(2 * POOLS_AT_ONCE + 3)]
-    lake = made(
-        [(word, [words[(position * step) % len(words)] for step in (1, 3, 5)]) for position, word in enumerate(words)]
-    )
+    lake = made([(word, [words[(n * step) % len(words)] for step in (1, 3, 5)]) for n, word in enumerate(words)])
     _same(lake.together(retrievers()[name], TASK), lake.alone(retrievers()[name], TASK))
 
 

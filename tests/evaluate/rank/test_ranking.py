@@ -144,10 +144,8 @@ def test_a_query_that_could_not_be_answered_fails_alone() -> None:
 
 
 def test_a_part_costs_what_ranking_it_took_and_nothing_was_timed_of_a_query_that_failed() -> None:
-    timed, failed = (
-        _rank(_given([[1.0]]), _pool(1), _queries()),
-        _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries()),
-    )
+    timed = _rank(_given([[1.0]]), _pool(1), _queries())
+    failed = _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries())
     for ranked, n in ((timed, 1), (failed, 0)):
         row = table("costs").checked(cost_rows([{"r": ranked}], "items")).row(0, named=True)
         assert (row["run_id"], row["part"], row["index_bytes"]) == ("r", "items", ranked.index_bytes)

@@ -118,9 +118,7 @@ def test_items_have_their_best_score_and_the_line_before_the_hole(lake_folder: P
     best = scores.join(runs, on="run_id").group_by("item_id").agg(pl.col("value").max())
     queries = dict(lake.read("queries", query="prompt").select("item_id", "text").iter_rows())
     rows = rows_of(run)
-    assert {item_id: score for item_id, _, score, _, _ in rows} == {
-        item_id: f"{value:.3f}" for item_id, value in best.iter_rows()
-    }
+    assert {row[0]: row[2] for row in rows} == {item_id: f"{value:.3f}" for item_id, value in best.iter_rows()}
     for item_id, _, _, _, line in rows:
         assert line in queries[item_id].splitlines()[-1]
 
@@ -195,10 +193,8 @@ def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path
     run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
     run = command("evaluate", "repro", "mine", "--lake", lake_folder)
     assert run.out == command("evaluate", "repro", run_id, "--lake", lake_folder).out
-    assert (
-        f"ingest run --benchmark repoeval --system mine --task repoeval/prompt --search '{options[1]}' --limit 2"
-        in run.out
-    )
+    ingest = f"ingest run --benchmark repoeval --system mine --task repoeval/prompt --search '{options[1]}' --limit 2"
+    assert ingest in run.out
 
 
 def test_an_unknown_run_is_an_error_with_those_that_are_like_it(lake_folder: Path, run_id: str) -> None:

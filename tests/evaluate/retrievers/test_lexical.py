@@ -208,10 +208,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def offered() -> set[str]:
-    return {
-        system.retriever.name
-        for system in resolve_systems(REPOBENCH_OFFICIAL, [], {"whole-file": ""}, retrievers(), [])
-    }
+    return {it.retriever.name for it in resolve_systems(REPOBENCH_OFFICIAL, [], {"whole-file": ""}, retrievers(), [])}
 
 
 def test_every_token_of_a_text_is_there_and_no_other(folder: Path) -> None:

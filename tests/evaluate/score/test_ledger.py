@@ -51,15 +51,13 @@ def of_lines(
     )
     case = {"run_id": ["run"], "item_id": ["x"]}
     shown = [("run", "x", part, *span) for part, spans in hits.items() for span in spans]
-    n_returned = sum(len(spans) for part, spans in hits.items() if part != "step")
+    n = sum(len(spans) for part, spans in hits.items() if part != "step")
     ledger = ledger_of_lines(
         protocol,
         scores=pl.LazyFrame({**case, "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
             numerator=float(n_found), denominator=float(everywhere)
         ),
-        answered=frame(
-            [("run", "x", n_returned, 3 if is_agent else None)], "run_id", "item_id", "n_returned", "n_steps"
-        ),
+        answered=frame([("run", "x", n, 3 if is_agent else None)], "run_id", "item_id", "n_returned", "n_steps"),
         hits=frame(shown, "run_id", "item_id", "part", *SPAN),
         gold=spans_of(gold),
         files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),

@@ -44,9 +44,7 @@ def scored(
 
 
 def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:
-    row = scores.row(
-        by_predicate=(pl.col("item_id") == item) & (pl.col("metric") == metric) & (pl.col("k") == k), named=True
-    )
+    (row,) = scores.filter(item_id=item, metric=metric, k=k).to_dicts()
     return row["value"], row["numerator"], row["denominator"]
 
 
@@ -219,9 +217,8 @@ def test_no_order_returns_a_judged_document_that_the_pool_lacks() -> None:
 def test_equal_pools_have_equal_orders() -> None:
     chunks = [("a.py", line, line + 3) for line in range(10)]
     pool = frames(["x"], [], chunks)["pool"]
-    another = pl.concat(
-        [pool.with_columns(pool_id=pl.lit("another")), pool.collect().sample(fraction=1, shuffle=True).lazy()]
-    )
+    shuffled = pool.collect().sample(fraction=1, shuffle=True).lazy()
+    another = pl.concat([pool.with_columns(pool_id=pl.lit("another")), shuffled])
     first = draw(pool, None, [("results", 4)])
     assert first.height == N_ORDERS * 4
     assert draw(another, None, [("results", 4)]).filter(pool_id="repo").equals(first)

@@ -59,9 +59,8 @@ def test_three_means_by_hand() -> None:
 def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
     scores = scores_of([("i1", 1 / 2, 1, 2), ("i2", None, None, None), ("i3", None, None, None)])
     others = scores_of([(item, 0.5, None, None) for item in REPOS], metric="ndcg")
-    aggregates = (
-        aggregate(RULES, pl.concat([scores, others]), items_of(REPOS, ["2k"] * 3)).collect().filter(metric="recall")
-    )
+    both = pl.concat([scores, others])
+    aggregates = aggregate(RULES, both, items_of(REPOS, ["2k"] * 3)).collect().filter(metric="recall")
     whole = row(aggregates, "all", "all")
     assert (whole["macro"], whole["micro"], whole["by_repo"]) == (1 / 2, 1 / 2, 1 / 2)
     assert (whole["n"], whole["n_items"], whole["n_not_applicable"], whole["n_repos"]) == (1, 3, 2, 1)

@@ -43,14 +43,9 @@ class Made:
             *(pl.lit(None, pl.String).alias(column) for column in ("context", "source", "difficulty")),
             n_candidates=pl.lit(10, pl.Int64),
         )
-        rules = {
-            "protocol": protocol.name,
-            "granularity": primary.granularity,
-            "metric": primary.metric,
-            "k": primary.k,
-        }
+        by = {"protocol": protocol.name, "granularity": primary.granularity, "metric": primary.metric, "k": primary.k}
         self.scores = {
-            run_id: score_rows({"item_id": ids, "value": of, "numerator": of}, **rules, run_id=run_id, denominator=1.0)
+            run_id: score_rows({"item_id": ids, "value": of, "numerator": of}, **by, run_id=run_id, denominator=1.0)
             for run_id, of in values.items()
         }
         aggregates = pl.concat(aggregate(protocol, scores, self.items).collect() for scores in self.scores.values())
@@ -61,9 +56,8 @@ class Made:
         )
         self.rows = with_places(protocol, aggregates, systems)
         several = self.rows.filter((pl.col("n_repos") > 1) | (pl.col("slice") == "all"))
-        self.comparisons = compare_runs(
-            protocol, several, ScoreMatrix(protocol, several, self.items, self.scores.values())
-        )
+        matrix = ScoreMatrix(protocol, several, self.items, self.scores.values())
+        self.comparisons = compare_runs(protocol, several, matrix)
         self.ranks = rank_runs(protocol, self.rows, self.comparisons)
         table("comparisons").checked(self.comparisons)
         table("ranks").checked(self.ranks)
@@ -76,9 +70,7 @@ class Made:
 def values_of(n_items: int, n_repos: int) -> dict[str, list[float | None]]:
     rng = np.random.default_rng(1)
     at = {"worst": 0.3, "middling": 0.5, "middling-2": 0.5, "best": 0.7, "baseline": 0.9, "partial": 0.4, "fewer": 0.6}
-    values: dict[str, list[float | None]] = {
-        name: list(mean + rng.normal(0, 0.05, n_items)) for name, mean in at.items()
-    }
+    values: dict[str, list[float | None]] = {name: list(rng.normal(mean, 0.05, n_items)) for name, mean in at.items()}
     values["fewer"][3] = None
     return values
 
@@ -135,9 +127,8 @@ def test_below_thirty_items_rank_and_verdict_are_withheld() -> None:
     assert made.comparisons["verdict"].unique().to_list() == [TOO_FEW]
     assert made.comparisons["smallest_detectable"].is_null().all()
     assert made.ranks["too_few"].all()
-    assert made.ranks.select(pl.col("rank", "rank_low", "rank_high", "tie_group").null_count()).row(0) == (
-        (made.ranks.height,) * 4
-    )
+    places = made.ranks.select("rank", "rank_low", "rank_high", "tie_group")
+    assert places.null_count().row(0) == (places.height,) * 4
 
 
 @pytest.mark.parametrize("n_repos", [1, 5])

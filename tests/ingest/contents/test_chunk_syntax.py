@@ -189,11 +189,7 @@ CASES = {
     ],
     "php": ["<?php\nuse B;\n\n", "/** Doc. */\nclass C {\n  function f() { return 1; }\n}\n", "function g() {\n}\n"],
     "swift": ["import A\n\n", "/// Doc.\nclass B: C {\n  func f() {}\n}\n", "let y = 1\n", "func top() {\n  f(1)\n}\n"],
-    "kotlin": [
-        "package x\n\nval y = 1\n\n",
-        "// Doc.\nclass B(val x: Int) {\n    fun f() = 1\n}\n",
-        "fun top() {\n}\n",
-    ],
+    "kotlin": ["package x\n\nval y=1\n\n", "// Doc.\nclass B(val x: Int) {\n    fun f() = 1\n}\n", "fun top() {\n}\n"],
     "scala": ["import b\n", "object O {\n  def f = 1\n}\n", "trait T {\n  def x: Int\n}\n", "def top() = {\n  1\n}\n"],
 }
 

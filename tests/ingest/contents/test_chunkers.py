@@ -181,9 +181,7 @@ def test_a_program_gives_a_chunk_a_text_of_its_own(tmp_path: Path) -> None:
     out = tmp_path / "texts.parquet"
     command("evaluate", "texts", "mine+recorded", "-o", out, *where).done()
     files = lake.read("files", benchmark="repoeval").join(lake.read("blobs").select("sha256", "text"), on="sha256")
-    firsts = [
-        (path, text.splitlines(keepends=True)[0]) for path, text in files.select("path", "text").iter_rows() if text
-    ]
+    firsts = [(path, text.splitlines(True)[0]) for path, text in files.select("path", "text").iter_rows() if text]
     wanted = {f"In {path} of {{folder}}: {line}".removesuffix("\n") for path, line in firsts if line.strip()}
     texts = {text for text in pl.read_parquet(out)["text"] if text.startswith("In ")}
     assert len(texts) > 3

@@ -118,10 +118,8 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     command(*options, "--chunker", "first=given_function:first_line").done()
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
-    assert (
-        "two --chunker options use one name"
-        in command(*options, *("--chunker", "first=given_function:first_line") * 2).err
-    )
+    twice = command(*options, *("--chunker", "first=given_function:first_line") * 2)
+    assert "two --chunker options use one name" in twice.err
     # What has not cut a file yet is to be given again, as its name alone would be refused.
     put(tmp_path / "source/repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     command(*options, "--chunkers", "whole-file").done()
@@ -203,9 +201,7 @@ def test_what_it_fails_on_costs_no_other_its_answer(harm: str, why: str, reads_a
 
 def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     note = tmp_path / "child"
-    hangs = (
-        f"import subprocess; child = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(child.pid))"
-    )
+    hangs = f"import subprocess; p = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(p.pid))"
     got = answers(READ + FAILS.replace("HARM", f"{hangs}; time.sleep(60)"), seconds=2)
     assert got[3] == "no answer within 2 seconds"
     assert got[4:] == ["é4é4", "é5é5", "é6é6"]
@@ -225,10 +221,8 @@ def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPa
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_command, "MAX_LINE_BYTES", 1000)
-    assert (
-        answers(READ + "while True: sys.stdout.write('x' * 1000)")[0]
-        == "its answer has a line of more than 1,000 bytes"
-    )
+    endless = answers(READ + "while True: sys.stdout.write('x' * 1000)")
+    assert endless[0] == "its answer has a line of more than 1,000 bytes"
 
 
 def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest(tmp_path: Path) -> None:
@@ -251,10 +245,7 @@ def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest
             'Traceback:\n  File "mine.py", line 7, in f\n    x[3]\nKeyError: 3',
             'File "mine.py", line 7, in f | x[3] | KeyError: 3',
         ),
-        (
-            "x\ny\nError: no\n    at a (mine.js:2:5)\n    at b\n}\n\nNode.js v20",
-            "x | y | Error: no | at a (mine.js:2:5)",
-        ),
+        ("x\ny\nError: no\n    at a (a.js:2:5)\n    at b\n}\n\nNode.js v20", "x | y | Error: no | at a (a.js:2:5)"),
         ("one\ntwo\nthree\nfour", "two | three | four"),
     ],
 )

@@ -105,23 +105,13 @@ def test_what_stands_around_a_patch_is_no_part_of_it() -> None:
 
 def test_what_git_writes_is_read_as_it_was_changed(tmp_path: Path) -> None:
     repo = Repo.init(tmp_path)
-    before = {
-        "gone.py": "odd\nends\n",
-        "crlf.py": "1\r\n2\r\n3\r\n",
-        "naïve.py": "1\n2\n3",
-        "old.py": "same\n" * 9 + "end\n",
-    }
+    before = {"gone.py": "a\nb\n", "crlf.py": "1\r\n2\r\n3\r\n", "naïve.py": "1\n2\n3", "old.py": "same\n" * 9 + "e\n"}
     for name, text in before.items():
         (tmp_path / name).write_bytes(text.encode())
     (tmp_path / "picture.png").write_bytes(b"\0\1")
     repo.git.add("-A")
     tree = repo.git.write_tree()
-    after = {
-        "crlf.py": "1\r\nzwei\r\n3\r\n",
-        "naïve.py": "1\n2\ndrei\n",
-        "new.py": "same\n" * 9 + "fin\n",
-        "born.py": "1\n",
-    }
+    after = {"crlf.py": "1\r\nx\r\n3\r\n", "naïve.py": "1\n2\ny\n", "new.py": "same\n" * 9 + "fin\n", "born.py": "1\n"}
     for name in ("gone.py", "old.py"):
         (tmp_path / name).unlink()
     for name, text in after.items():

@@ -23,10 +23,8 @@ def test_a_definition_has_its_place_and_names() -> None:
         Definition(21, 46, "function_definition", "b", "A.b", 3, 5),
     ]
     assert text.encode()[21:46] == b"def b(self):\n        pass"
-    assert [(row.byte_start, row.byte_end, row.name) for row in by_rules["official"].definitions] == [
-        (8, 46, "A"),
-        (21, 46, "b"),
-    ]
+    spans = [(row.byte_start, row.byte_end, row.name) for row in by_rules["official"].definitions]
+    assert spans == [(8, 46, "A"), (21, 46, "b")]
 
 
 def test_python() -> None:
@@ -193,9 +191,7 @@ def test_csharp() -> None:
 
 
 def test_php() -> None:
-    text = (
-        "<?php\nnamespace A\\B { trait T {} enum E {} interface I {} class C { function m() {} } }\nfunction f() {}\n"
-    )
+    text = "<?php\nnamespace A\\B { trait T {} enum E {} interface I {} class C { function m() {} }}\nfunction f() {}\n"
     assert docs(text, "php") == ["A.B.T", "A.B.E", "A.B.I", "A.B.C", "A.B.C.m", "f"]
     assert [name for _, name in official(text, "php")] == ["C", "m", "f"]
 
@@ -236,10 +232,8 @@ def test_kotlin() -> None:
 
 
 def test_scala() -> None:
-    text = (
-        "object O { def f(x: Int) = x }\ntrait T { type X = Int }\nclass C\nenum E { case A }\npackage object po {}\n"
-    )
-    assert docs(text, "scala") == ["O", "O.f", "T", "T.X", "C", "E", "po"]
+    text = "object O { def f(x: Int) = x }\ntrait T { type X = Int }\nclass C\nenum E { case A }\npackage object p {}\n"
+    assert docs(text, "scala") == ["O", "O.f", "T", "T.X", "C", "E", "p"]
     assert [name for _, name in official(text, "scala")] == ["f", "T", "C"]
 
 

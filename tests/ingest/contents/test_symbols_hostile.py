@@ -49,9 +49,8 @@ def test_deep_nesting_is_looked_through(ending: str, opening: str, closing: str)
     depth = 10_000
     symbols = definitions_of(opening * depth + closing * depth, ending)["docs"]
     assert len(symbols.definitions) == (0 if opening == "(" else depth) or symbols.why_not
-    assert max((len((row.qualified_name or "").split(".")) for row in symbols.definitions), default=0) <= (
-        MAX_ENCLOSING + 1
-    )
+    depths = [len((row.qualified_name or "").split(".")) for row in symbols.definitions]
+    assert max(depths, default=0) <= MAX_ENCLOSING + 1
 
 
 def test_an_endless_name_is_cut() -> None:

@@ -46,9 +46,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
         "symbol", "Let throttle_back count twice\n\nCloses #12\n\nSigned-off-by: A <a@b.c>", {"src/engine.py": changed}
     )
     made.commit("again", "Let throttle_back count twice\n\nCloses #12", {"src/engine.py": engine})
-    made.commit(
-        "file", "Mend what tank.py returns when it is empty", {"src/tank.py": module("fill", "drain", constant=3)}
-    )
+    made.commit("file", "Mend what tank.py returns when empty", {"src/tank.py": module("fill", "drain", constant=3)})
     java = start["src/Valve.java"].replace("flow = turns", "flow = 2 * turns")
     made.commit("java", "Twice as much has to come out of it", {"src/Valve.java": java})
     long = start["src/long.py"].replace("1 * 70\n", "9 * 70\n").replace("LIMIT = 1", "LIMIT = 2")
@@ -61,9 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
     made.commit("tests", "Test the engine more than before", {"tests/test_engine.py": "def test_all():\n    pass\n"})
     made.commit("vendored", "Take the newer library for parts", {"vendor/lib.py": module("borrowed", constant=4)})
     made.commit("new", "Add a parachute for the landing", {"src/parachute.py": module("open_it")})
-    made.commit(
-        "renamed", "Call the parachute what it is", {"src/parachute.py": None, "src/chute.py": module("open_it")}
-    )
+    made.commit("renamed", "Call the chute what it is", {"src/parachute.py": None, "src/chute.py": module("open_it")})
     made.commit("bulk", "Count three times in every part", {path: module("part", constant=3) for path in MANY})
     blanks = start["src/engine.py"].replace("total + 1", "total  +  1")
     made.commit("blanks", "Put more space around every sign", {"src/engine.py": blanks})

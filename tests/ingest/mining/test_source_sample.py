@@ -104,10 +104,7 @@ def test_what_is_current_is_known_without_cutting_the_sample(
     assert stored(tmp_path) == before
 
 
-ROWS = [
-    json.loads(line)
-    for line in (ROOT / "ingest/mining/data/contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ROWS = [json.loads(line) for line in (DATA / "contextbench/test.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def test_there_are_thirty_instances_in_five_repositories_and_languages() -> None:
@@ -153,12 +150,8 @@ def test_a_package_is_its_python_files_and_licences(tmp_path: Path, monkeypatch:
     files = {"toy/b.py": b"b", "toy/a.py": b"a\r\n", "toy/x.txt": b"", "toy-1.0.dist-info/licenses/LICENSE": b"free"}
     _install(tmp_path, files)
     monkeypatch.syspath_prepend(str(tmp_path))
-    package = read_package("toy==1.0")
-    assert {path: file.read() for path, file in package.items()} == {
-        "LICENSE": b"free",
-        "toy/a.py": b"a\r\n",
-        "toy/b.py": b"b",
-    }
+    package = {path: file.read() for path, file in read_package("toy==1.0").items()}
+    assert package == {"LICENSE": b"free", "toy/a.py": b"a\r\n", "toy/b.py": b"b"}
 
 
 @pytest.mark.parametrize(("damage", "says"), [(b"changed", "is not what its wheel recorded"), (None, "cannot be read")])

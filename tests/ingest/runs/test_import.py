@@ -94,10 +94,7 @@ def test_bytes_and_characters_are_those_of_the_lines(lake: Lake) -> None:
 def test_overlapping_documents_say_what_each_adds(lake: Lake) -> None:
     documents = ("rockets/orbit.py#L4-L5", "rockets/orbit.py#L5-L6", "rockets/gone.py#L1", "rockets/orbit.py#L4-L6")
     imported(lake, trec([(FIRST, document, rank, 1 / rank) for rank, document in enumerate(documents, start=1)]))
-    sizes = [
-        len("".join(line.split()))
-        for line in ("def circular(radius):    speed = (398600 / radius) ** 0.5", "return speed")
-    ]
+    sizes = [len("defcircular(radius):speed=(398600/radius)**0.5"), len("returnspeed")]
     assert hits(lake, "n_new_nws") == [(sizes[0],), (sizes[1],), (None,), (0,)]
 
 
@@ -114,19 +111,15 @@ def test_a_definition_is_its_lines(lake: Lake, document: str) -> None:
     result = imported(lake, trec([(FIRST, document, 1, 2), (FIRST, "rockets/engine.py::Engine.land", 2, 1)]))
     columns = ("path", "line_start", "line_end", "path_given")
     given = document.replace("Engine::", "Engine.")
-    assert hits(lake, *columns) == [
-        ("rockets/engine.py", 7, 10, given),
-        (None, None, None, "rockets/engine.py::Engine.land"),
-    ]
+    unknown = (None, None, None, "rockets/engine.py::Engine.land")
+    assert hits(lake, *columns) == [("rockets/engine.py", 7, 10, given), unknown]
     assert result.counts["n_unresolved"] == 1
 
 
 def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_path: Path) -> None:
     twice = CATS + "\n\ndef purr(volume, length):\n    return volume * length\n"
-    ingested(
-        tmp_path / "lake",
-        build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/cats.py": twice.encode()}),
-    )
+    files = {**REPOSITORIES, "zoo_animals/cats.py": twice.encode()}
+    ingested(tmp_path / "lake", build(tmp_path / "source", repositories=files))
     lake = Lake(tmp_path / "lake")
     result = imported(lake, hit("cats.py::purr", LAST))
     assert hits(lake, item=LAST) == [("cats.py", 0, 2)]

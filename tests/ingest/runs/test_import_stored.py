@@ -23,15 +23,10 @@ def test_a_run_says_where_it_comes_from(lake: Lake) -> None:
     assert row["run_id"] == result.run_id == f"repoeval.prompt--mine--{row['fingerprint'][:8]}"
     assert (row["origin"], row["system"], row["task"]) == ("imported", "mine", "repoeval/prompt")
     assert (row["chunker"], row["retriever"], row["versions"], row["limit"]) == (None, None, "{}", None)
-    assert (row["format"], row["file"], json.loads(row["parameters"])) == (
-        "trec",
-        "run.trec",
-        {"sha256": sha256_of(ALL)},
-    )
+    assert (row["format"], row["file"]) == ("trec", "run.trec")
+    assert json.loads(row["parameters"]) == {"sha256": sha256_of(ALL)}
     assert {"name": "n_done", "n": 5} in row["counts"]
-    assert lake.read("hits").select("part", "step", "symbol", "chunk_no").unique().rows() == [
-        ("ranking", 0, None, None)
-    ]
+    assert {*lake.read("hits").select("part", "step", "symbol", "chunk_no").rows()} == {("ranking", 0, None, None)}
 
 
 def test_the_same_file_again_is_current_and_counts_alike(lake: Lake) -> None:

@@ -47,13 +47,8 @@ def test_a_step_and_the_final_context_are_kept_apart(lake: Lake) -> None:
 
 
 def test_a_run_item_says_how_much_was_returned(lake: Lake) -> None:
-    row = unified(
-        pred_spans={
-            "src/engine.py": [{"start": 4, "end": 5}, {"start": 5, "end": 9}],
-            "no.py": [{"start": 1, "end": 2}],
-        }
-    )
-    imported(lake, jsonl(row))
+    spans = [{"start": 4, "end": 5}, {"start": 5, "end": 9}]
+    imported(lake, jsonl(unified(pred_spans={"src/engine.py": spans, "no.py": [{"start": 1, "end": 2}]})))
     # `defburn(fuel):` and `returnmath.sqrt(fuel)`: line 5 counts once, and there are no lines after it.
     assert of_item(lake, "status", "n_steps", "n_returned", "n_nws", "has_patch") == ("done", 1, 4, 14 + 21, True)
 

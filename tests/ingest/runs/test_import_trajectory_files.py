@@ -247,18 +247,15 @@ def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
 
 
 def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
-    files_of, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
+    of, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
     folder = tmp_path / "results"
     for path, row in {
-        "file_level/loc_outputs": files_of,
-        "file_level_combined/combined_locs": files_of,
-        "related_elements/loc_outputs": {**files_of, "found_related_locs": related},
-        "edit_location_samples/loc_outputs": {
-            **files_of,
-            "found_edit_locs": [{"a.py": ["line: 1"]}, {"a.py": ["line: 9"]}],
-        },
-        "edit_location_individual/loc_merged_0-0_outputs": {**files_of, "found_edit_locs": {"a.py": ["line: 1"]}},
-        "edit_location_individual/loc_merged_1-1_outputs": {**files_of, "found_edit_locs": {"a.py": ["line: 9"]}},
+        "file_level/loc_outputs": of,
+        "file_level_combined/combined_locs": of,
+        "related_elements/loc_outputs": {**of, "found_related_locs": related},
+        "edit_location_samples/loc_outputs": {**of, "found_edit_locs": [{"a.py": ["line: 1"]}, {"a.py": ["line: 9"]}]},
+        "edit_location_individual/loc_merged_0-0_outputs": {**of, "found_edit_locs": {"a.py": ["line: 1"]}},
+        "edit_location_individual/loc_merged_1-1_outputs": {**of, "found_edit_locs": {"a.py": ["line: 9"]}},
         "repair_sample_1/output": {"instance_id": "x", "raw_output": ["…"], "try_count": [1]},
         "all_preds": {"instance_id": "x", "model_patch": "diff"},
     }.items():

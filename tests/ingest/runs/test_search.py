@@ -223,9 +223,7 @@ def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
 def test_without_ripgrep_the_error_says_how_to_install_it(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     run = searched(lake, "ripgrep")
-    run.refused(
-        Exit.MISSING, "--search ripgrep needs the program rg, which is not installed", "apt-get install ripgrep"
-    )
+    run.refused(Exit.MISSING, "ripgrep needs the program rg, which is not installed", "apt-get install ripgrep")
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/a.py", "a/../../b.py", "", "a\0b", "x" * 300, "taken/b.py"])

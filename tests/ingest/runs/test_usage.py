@@ -68,9 +68,7 @@ def run(lake: Lake, file: Path, *arguments: object) -> Said:
     return command("ingest", "run", file, *options, *arguments)
 
 
-PRICES = (
-    b"date: 2026-11-01\nmodels:\n  claude-x: {input: 3.0, cached: 0.3, output: 15.0}\n  claude: {input: 1, output: 1}\n"
-)
+PRICES = b"date: 2026-11-01\nmodels:\n  claude-x: {input: 3, cached: .3, output: 15}\n  claude: {input: 1, output: 1}\n"
 
 
 def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: Path) -> None:

@@ -37,10 +37,8 @@ def _with_mode(name: str, mode: int, data: bytes = b"x") -> tuple[zipfile.ZipInf
 
 def test_entries_are_sorted_by_path_and_read_when_asked(tmp_path: Path) -> None:
     tree = open_archive(_zip(tmp_path, {"b/2.py": b"two", "a.py": b"one\r\n", "b/": b""}), "x.zip")
-    assert [(entry.path, entry.size, entry.read()) for entry in tree.entries] == [
-        ("a.py", 5, b"one\r\n"),
-        ("b/2.py", 3, b"two"),
-    ]
+    entries = [(entry.path, entry.size, entry.read()) for entry in tree.entries]
+    assert entries == [("a.py", 5, b"one\r\n"), ("b/2.py", 3, b"two")]
     assert tree.location == "x.zip"
     assert tree.refused == []
 

@@ -187,9 +187,7 @@ def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
     tree = remote.run("mktree", given=f"100644 blob {blob}\ta.py\n".encode())
     # A hundred million entries, in nine small objects.
     commit = committed(remote, nested(remote, tree, levels=8, times=10))
-    with pytest.raises(
-        RepositoryError, match="holds more than 1,000 files or 8,589,934,592 bytes, and is not read"
-    ) as told:
+    with pytest.raises(RepositoryError, match="holds more than 1,000 files or 8,589,934,592 bytes, and is not") as told:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert told.value.code == Exit.INVALID
 

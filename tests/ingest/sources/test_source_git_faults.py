@@ -132,9 +132,7 @@ def test_a_machine_without_git_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_settings_from_outside_are_not_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = Remote(tmp_path / "remotes").commit(HULL)
-    (tmp_path / "config").write_text(
-        f'[url "file://{tmp_path}/elsewhere/"]\n\tinsteadOf = file://{tmp_path}/remotes/\n'
-    )
+    (tmp_path / "config").write_text(f'[url "file://{tmp_path}/other/"]\n\tinsteadOf = file://{tmp_path}/remotes/\n')
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
         monkeypatch.setenv(name, str(tmp_path / "nowhere"))
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):

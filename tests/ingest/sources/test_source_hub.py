@@ -51,9 +51,8 @@ class Publisher:
 def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
     monkeypatch.setenv("no_proxy", "*")
     made = Publisher()
-    with serving(
-        type("Handler", (BaseHTTPRequestHandler,), {"do_GET": lambda request: made.answer(request)})
-    ) as made.base:
+    answer = {"do_GET": lambda request: made.answer(request)}
+    with serving(type("Handler", (BaseHTTPRequestHandler,), answer)) as made.base:
         yield made
 
 

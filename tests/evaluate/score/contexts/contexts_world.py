@@ -99,9 +99,8 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
         if answer is None:
             continue
         n_steps = len(answer.steps) if answer.ranked is None else None
-        answered.append(
-            (str(number), "item", answer.status, n_steps, answer.patch is not None if answer.ranked is None else None)
-        )
+        has_patch = answer.patch is not None if answer.ranked is None else None
+        answered.append((str(number), "item", answer.status, n_steps, has_patch))
         edits += [(str(number), "item", path, line - 1) for path, line in answer.patch or ()]
         parts = [("step", step, views) for step, views in enumerate(answer.steps, start=1)]
         parts += [("final", 0, answer.final), ("ranking", 0, answer.ranked or ()), ("lines", 0, answer.lines)]

@@ -13,6 +13,7 @@ _VIEW = st.builds(View, st.sampled_from([*FILES, "nowhere.py"]), st.integers(-2,
 _VIEWS = st.lists(_VIEW, max_size=6)
 
 Ranges = list[tuple[int, int]]
+SIZES = ("n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit")
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +22,8 @@ def material() -> Material:
 
 
 def docs_lines(views: Sequence[View]) -> set[tuple[str, int]]:
-    length = {path: text.count("\n") + (not text.endswith("\n") and text != "") for path, text in FILES.items()}
-    return {
-        (v.path, n) for v in views for n in range(v.start or 0, (v.end or 0) + 1) if 1 <= n <= length.get(v.path, 0)
-    }
+    ends = {path: text.count("\n") + (not text.endswith("\n") and text != "") for path, text in FILES.items()}
+    return {(v.path, n) for v in views for n in range(v.start or 0, (v.end or 0) + 1) if 1 <= n <= ends.get(v.path, 0)}
 
 
 def docs_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
@@ -72,9 +71,7 @@ def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]
     scores = scored(CONTEXTS, material, answer(final, steps))
     for granularity, as_set in (("line", docs_lines), ("span", docs_bytes)):
         gold = as_set(GOLD_VIEWS)
-        rows = scores.steps.filter(granularity=granularity).select(
-            "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
-        )
+        rows = scores.steps.filter(granularity=granularity).select(SIZES)
         seen: list[View] = []
         for step, row in zip(steps, rows.iter_rows(), strict=True):
             seen += step
@@ -91,9 +88,7 @@ def test_published_sizes_are_those_of_merged_ranges(
 ) -> None:
     scores = scored(PUBLISHED, material, answer([*final, View("a.py")], steps))
     gold = {"a.py": [(2, 9)], "b.py": [(1, 4)], "gone.py": [(1, 3)]}
-    rows = scores.steps.filter(granularity="line").select(
-        "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
-    )
+    rows = scores.steps.filter(granularity="line").select(SIZES)
     seen: list[View] = []
     for step, row in zip(steps or [final], rows.iter_rows(), strict=True):
         seen += step

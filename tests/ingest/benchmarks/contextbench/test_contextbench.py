@@ -94,9 +94,8 @@ def test_gold_stands_under_both_rules(tmp_path: Path) -> None:
 def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp_path: Path) -> None:
     large = "x = 1\n" * (MAX_SEARCHED_BYTES // 6 + 1)
     beside = {**FILES, "src/large.py": large, "src/Makefile": "all:\n", "logo.py": "\0binary", "src/a.HPP": ""}
-    done = ingested(
-        tmp_path / "lake", build(tmp_path / "source", files={"acme__rockets-1.parquet": repo_parquet(beside)})
-    )
+    source = build(tmp_path / "source", files={"acme__rockets-1.parquet": repo_parquet(beside)})
+    done = ingested(tmp_path / "lake", source)
     assert files(tmp_path / "lake") == {
         POOL: ["src/a.HPP", "src/engine.py"],
         f"{POOL}#rest": [".github/workflow.yml", "README.md", "src/Makefile", "src/large.py"],
@@ -165,13 +164,11 @@ def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_the_verified_alone_is_never_called_full(tmp_path: Path) -> None:
-    source = build(tmp_path / "source", name="contextbench_verified.parquet")
+    source, lake = build(tmp_path / "source", name="contextbench_verified.parquet"), tmp_path / "lake"
     with pytest.raises(GoldspanError, match="contains only the verified subset"):
-        ingested(tmp_path / "lake", source)
-    command(
-        "ingest", "contextbench", "--source", source, "--chunkers", "whole-file", "--lake", tmp_path / "lake"
-    ).done()
-    assert items(tmp_path / "lake")["acme__rockets-1"]["subset"] == "verified"
+        ingested(lake, source)
+    command("ingest", "contextbench", "--source", source, "--chunkers", "whole-file", "--lake", lake).done()
+    assert items(lake)["acme__rockets-1"]["subset"] == "verified"
 
 
 def test_the_selection_is_by_either_id_and_counts_what_is_absent(tmp_path: Path) -> None:

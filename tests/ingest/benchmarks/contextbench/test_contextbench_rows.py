@@ -45,9 +45,7 @@ def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
     results = {name: read(**{name: data}) for name, data in texts.items()}
     for instances, rejects, notes in results.values():
         assert (rejects, notes) == ([], [])
-        assert [row.ids for row in instances] == [
-            [f"acme__rockets-{n}", upstream(f"acme__rockets-{n}")] for n in (1, 2)
-        ]
+        assert [it.ids for it in instances] == [[f"acme__rockets-{n}", upstream(f"acme__rockets-{n}")] for n in (1, 2)]
         assert [row.gold[:1] and row.gold[0][:3] for row in instances] == [("/testbed/src/engine.py", 2, 3), []]
         assert [row.why_not for row in instances] == [None, "its gold is empty"]
         assert {row.pool_id for row in instances} == {f"acme/rockets@{COMMIT}"}

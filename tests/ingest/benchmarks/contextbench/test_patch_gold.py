@@ -43,9 +43,7 @@ def test_the_innermost_definitions_are_around_lines(lines: list[int], spans: lis
 def test_files_of_no_known_language_and_new_files_are_not_gold() -> None:
     patch = patch_of("a.py", 8, ["-        return LIMIT", "+        return LIMIT + 1"])
     patch += patch_of("CHANGES.md", 1, ["-one", "+two"])
-    patch += (
-        "diff --git a/new.py b/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,1 @@\n+x = 1\n"
-    )
+    patch += "diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1,1 @@\n+x = 1\n"
     assert edited_sources(patch) == {"a.py": [7]}
     assert gold_of_patch(patch, {"a.py": SOURCE.encode()}) == [("a.py", 6, 8)]
     assert gold_of_patch(patch, {}) == []
@@ -96,9 +94,7 @@ def test_the_real_rows_have_gold_by_their_patches(shared: Path, real_contextbenc
     gold = lake.read("gold_spans", benchmark="by-patch").filter(gold="context")
     gold = gold.select("item_id", "path", "line_start", "line_end")
     # Every line that a patch replaces in a file that is searched is inside a span.
-    inside = edited.join(gold, on=["item_id", "path"]).filter(
-        pl.col("line").is_between("line_start", "line_end", "left")
-    )
+    held = edited.join(gold, on=["item_id", "path"]).filter(pl.col("line").is_between("line_start", "line_end", "left"))
     both = edited.join(gold.select("item_id", "path").unique(), on=["item_id", "path"], how="semi")
-    assert inside.unique(["item_id", "path", "line"]).height == both.height
+    assert held.unique(["item_id", "path", "line"]).height == both.height
     assert set(gold["item_id"]) == set(scorable["item_id"])

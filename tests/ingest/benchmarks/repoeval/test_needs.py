@@ -122,10 +122,8 @@ def test_an_item_that_needs_no_other_file_has_no_pool_and_says_what_it_names(
 def lay_out(folder: Path, bodies: Sequence[str]) -> Path:
     """RepoEval's layout, with a task for each completion of `chase`, each in a file of its own."""
     own = {f"kennel/cats{n}.py": FILES["kennel/cats.py"].replace("    ...\n", body) for n, body in enumerate(bodies)}
-    rows = [
-        task("pets", path, text, 0, LINE, 1, ground_truth=body)
-        for (path, text), body in zip(own.items(), bodies, strict=True)
-    ]
+    texts = zip(own.items(), bodies, strict=True)
+    rows = [task("pets", path, text, 0, LINE, 1, ground_truth=body) for (path, text), body in texts]
     files = {f"pets/{path}": text.encode() for path, text in (FILES | own).items() if path != "kennel/cats.py"}
     return build(folder, rows, repositories=files)
 

@@ -66,10 +66,7 @@ BAD_ROWS: dict[str, tuple[object, str]] = {
         _row(context_start_lineno=2),
         "the context starts at line 2, after the completion at 1",
     ),
-    "fpath is missing": (
-        _without("fpath_tuple"),
-        "`metadata.fpath_tuple` is missing; it must be a repository and the parts",
-    ),
+    "fpath is missing": (_without("fpath_tuple"), "`metadata.fpath_tuple` is missing; it must be a repository and the"),
     "fpath is empty": (_row(fpath_tuple=[]), FPATH),
     "fpath has no file": (_row(fpath_tuple=["zoo_animals"]), FPATH),
     "fpath is no literal": (_row(fpath_tuple="__import__('os').getcwd()"), FPATH),

@@ -55,12 +55,10 @@ def test_every_ground_truth_is_the_lines_from_its_hole_on(lake: Lake) -> None:
     lines = _lines(lake)
     items = lake.read("items").filter(pl.col("subset") == "function-2k")
     n_checked = 0
-    for pool, path, hole, completion in items.select(
-        "pool_id", "target_path", "target_line", "target_text"
-    ).iter_rows():
-        n = completion.count("\n")
-        assert completion.endswith("\n")
-        assert "".join(lines[pool, path][hole : hole + n]).replace("\r\n", "\n") == completion
+    for pool, path, hole, answer in items.select("pool_id", "target_path", "target_line", "target_text").iter_rows():
+        n = answer.count("\n")
+        assert answer.endswith("\n")
+        assert "".join(lines[pool, path][hole : hole + n]).replace("\r\n", "\n") == answer
         n_checked += 1
     assert n_checked == 455
 

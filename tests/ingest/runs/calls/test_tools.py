@@ -94,9 +94,7 @@ def test_commands_that_were_never_run_show_nothing_and_go_nowhere(output: str) -
 
 
 def test_several_lines_may_follow_one_file_and_reversed_ones_are_swapped() -> None:
-    text = (
-        "File: a.py\nLines: 9-3\nLines: 5 - 6\n\nFile: b.py\nFile: c.py\r\n  Lines: 1-1 (all)\r\nLines: x-y\nLines: 4"
-    )
+    text = "File: a.py\nLines: 9-3\nLines: 5 - 6\n\nFile: b.py\nFile: c.py\r\n  Lines: 1-1 (a)\r\nLines: x-y\nLines: 4"
     assert spans_named(text) == [FileSpan("a.py", 3, 9), FileSpan("a.py", 5, 6), FileSpan("c.py", 1, 1)]
 
 

@@ -46,12 +46,8 @@ def used(tool: str, call: str = "c1", /, **given: object) -> Json:
 def said_by_claude(*parts: Json | str) -> Json:
     """An assistant's event of some parts, texts among them."""
     content = [{"type": "text", "text": part} if isinstance(part, str) else part for part in parts]
-    return {
-        "type": "assistant",
-        "sessionId": "s",
-        "cwd": "/testbed",
-        "message": {"role": "assistant", "content": content},
-    }
+    message = {"role": "assistant", "content": content}
+    return {"type": "assistant", "sessionId": "s", "cwd": "/testbed", "message": message}
 
 
 def gave(text: object, call: str = "c1", *, error: bool = False, **beside: object) -> Json:

@@ -61,11 +61,7 @@ def test_a_file_of_one_length_of_query_is_read_packed_too(lake: Lake) -> None:
         ({"easy": [{"3": ["0"]}]}, "python_first.json", "easy[0]: no list of candidates' numbers from 0"),
         ({"easy": [{"3": [True]}]}, "python_first.json", "easy[0]: no list of candidates' numbers from 0"),
         ({"easy": [{"3": [0, 0]}]}, "python_first.json", "a document listed twice for an item"),
-        (
-            {"easy": [{"3": [0], "ground_truth": 2}]},
-            "python_first.json",
-            "the right candidate is 2 in the file, 1 here",
-        ),
+        ({"easy": [{"3": [0], "ground_truth": 2}]}, "python_first.json", "right candidate is 2 in the file, 1 here"),
         ({"easy": [], "medium": []}, "python_first.json", "it is no object of easy and hard"),
         (b'{"easy": [{"3": [0', "python_first.json", "is the file cut off?"),
     ],
