@@ -114,11 +114,8 @@ def drawn(
     slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
     width = float(_SIZE.findall(slim)[0][0])
     room = f"min-width:{round(width * _LEAST)}px;max-width:{round(width * _MOST)}px"
-    return slim.replace(
-        "<svg ",
-        f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="{room}" ',
-        1,
-    )
+    opening = f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="{room}" '
+    return slim.replace("<svg ", opening, 1)
 
 
 @cache

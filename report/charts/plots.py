@@ -235,23 +235,15 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
         with_names = lines.transform_filter("datum.way !== 'faint'")
         layers.append(with_names.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
     if has_front:
-        joined = (
-            marks_of("line")
-            .encode(x=x, y=y)
-            .mark_line(color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after")
-        )
+        line = marks_of("line").encode(x=x, y=y)
+        joined = line.mark_line(color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after")
         # Only for the legend: the visible marks have shades of these colours.
         legend = marks_of("rows").encode(x=x, y=y, color=kind, shape=shape).mark_point(filled=True, size=0)
         marks = marks_of("front").encode(x=x, y=y)
         ring = marks.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25)
         numbers = marks.transform_filter("datum.is_apart").mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
-        layers = [
-            joined,
-            legend,
-            *layers,
-            ring.encode(fill=shade, shape=shape),
-            numbers.encode(text=alt.Text("number:Q")),
-        ]
+        above = [ring.encode(fill=shade, shape=shape), numbers.encode(text=alt.Text("number:Q"))]
+        layers = [joined, legend, *layers, *above]
     return as_json(layers)
 
 

@@ -1,7 +1,7 @@
 """A leaderboard as plain values: its systems, its columns (the primary metric first) and a score per cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import polars as pl
@@ -182,27 +182,22 @@ class Board:
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
-    @property
-    def numbers(self) -> pl.DataFrame:
-        """The rows of table `boards` of its runs, over all slices; cached for the last two boards."""
-        return _numbers(self)
-
-    @cached_property
-    def by_slice(self) -> pl.DataFrame:
-        """The rows of `numbers` of the primary metric in the protocol's average."""
-        return self.numbers_of(is_shown=True, **self.primary.where)
-
-    def numbers_of(self, **where: object) -> pl.DataFrame:
-        """The rows of `numbers` with some values, read for themselves: they are few of many."""
+    def numbers(self, **where: object) -> pl.DataFrame:
+        """The rows of table `boards` of its runs, over all slices, or only those with some values."""
         rows = self.facts.board_rows(self.protocol).filter(**where).collect()
         # Filtered here: in the plan, this filter takes longer than reading.
         return rows.filter(pl.col("run_id").is_in(list(self.runs)))
 
     @cached_property
+    def by_slice(self) -> pl.DataFrame:
+        """The numbers by the primary metric in the protocol's average."""
+        return self.numbers(is_shown=True, **self.primary.where)
+
+    @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
         """(run id, cut-off) → characters read up to it, and characters returned in all."""
         primary = self.primary.measure[:2]
-        stored = self.numbers.filter("is_shown", granularity=primary[0], metric=primary[1], **self.where)
+        stored = self.numbers(is_shown=True, granularity=primary[0], metric=primary[1], **self.where)
         rows = stored.select("run_id", "k", "read", "returned").drop_nulls()
         return {(run_id, k): (read, returned) for run_id, k, read, returned in rows.iter_rows()}
 
@@ -241,11 +236,6 @@ class Board:
         if not known or column.rule.direction == "neither":
             return ""
         return score(min(known, key=lambda cell: cell.place).value)
-
-
-@lru_cache(maxsize=2)
-def _numbers(board: Board) -> pl.DataFrame:
-    return board.numbers_of()
 
 
 def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:

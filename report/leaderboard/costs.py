@@ -118,17 +118,10 @@ def _frontier(
     listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
     drawn = (curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
+    places = {offer: place for place, offer in enumerate(edge, 1)}
     numbers = [
-        (
-            run.system,
-            run.drawn,
-            offer.column.name,
-            offer.cost,
-            offer.value,
-            edge.index(offer) + 1 if offer in edge else None,
-        )
+        (offer.row.run.system, offer.row.run.drawn, offer.column.name, offer.cost, offer.value, places.get(offer))
         for offer in ordered
-        for run in [offer.row.run]
     ]
     columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
     figure = figure_of(board, what, heading, "plots.line_chart", drawn, columns, numbers)

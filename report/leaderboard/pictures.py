@@ -251,10 +251,8 @@ class ChunkSizes:
                 curves.append(Curve(line.name, values, line.run.drawn, places))
         numbers = [(line.name, line.run.drawn, size, *at) for line in self.lines for size, at in line.at.items()]
         columns = ("chunkers and retriever", "kind", "size", "characters", "value")
-        axes, title = (
-            ("Non-whitespace characters per chunk", self.column.title),
-            f"{self.column.title} by the size of chunks",
-        )
+        axes = ("Non-whitespace characters per chunk", self.column.title)
+        title = f"{self.column.title} by the size of chunks"
         self.figure = line_figure(board, "sizes", title, axes, curves, columns, numbers)
 
 
