@@ -229,25 +229,29 @@ def test_other_ways_to_write_a_place(
 
 def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositories: Path) -> None:
     places = [{"path": "src/engine.py", "lines": "4-5"}]
-    asked = [{"id": "q1", "question": text, "gold": places} for text in (QUESTION, f"{QUESTION}\n", "What is burnt?")]
-    items = put(tmp_path / "a.jsonl", lines(*asked))
+    texts = (QUESTION, f"{QUESTION}\n", "What is burnt?")
+    items = put(tmp_path / "a.jsonl", lines(*({"id": "q1", "question": text, "gold": places} for text in texts)))
     assert own(tmp_path, "--items", items, "--repositories", repositories / "rockets").code == Exit.INCOMPLETE
     rejects = Lake(tmp_path / "lake").read("rejects").select("position", "reason").rows()
     reason = "q1: another question than rows.jsonl line 1 under the same id; it is left out"
     assert (gold(tmp_path), rejects) == ([BURN], [("line 3", reason)])
 
 
-def test_values_between_commas_that_cannot_be_read_are_named(tmp_path: Path, repositories: Path) -> None:
-    row = f"q1,{QUESTION},src/engine.py,4,5\n"
-    for content, code, said in (
-        (f"id,question,path,start,end\n{row}q2,x\n", Exit.INCOMPLETE, "line 3: 2 values, not 5"),
-        (f'id,question,path,start,end\n{row}q2,"x,y\n', Exit.INCOMPLETE, "unexpected end of data"),
-        (f"id,question,path,start,start\n{row}", Exit.INVALID, "two columns have the same name"),
-    ):
-        items = put(tmp_path / "a.csv", content.encode())
-        answer = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--gold", "path:start-end")
-        assert answer.code == code
-        assert said in answer.out + answer.err
+@pytest.mark.parametrize(
+    ("last", "rest", "code", "message"),
+    [
+        pytest.param("end", "q2,x\n", Exit.INCOMPLETE, "line 3: 2 values, not 5", id="a value too few"),
+        pytest.param("end", 'q2,"x,y\n', Exit.INCOMPLETE, "unexpected end of data", id="an open quote"),
+        pytest.param("start", "", Exit.INVALID, "two columns have the same name", id="a column twice"),
+    ],
+)
+def test_values_between_commas_that_cannot_be_read_are_named(
+    tmp_path: Path, repositories: Path, last: str, rest: str, code: Exit, message: str
+) -> None:
+    content = f"id,question,path,start,{last}\nq1,{QUESTION},src/engine.py,4,5\n{rest}"
+    items = put(tmp_path / "a.csv", content.encode())
+    run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--gold", "path:start-end")
+    run.ended(code, message)
 
 
 @pytest.mark.slow

@@ -97,11 +97,8 @@ def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
     part = _chunks(lake)
     elsewhere = part.path.parent.with_name("chunker=d") / part.path.name
     elsewhere.parent.mkdir()
-    copies = [
-        elsewhere,
-        part.path.with_name(part.path.name.replace("-p", "-q")),
-        part.path.with_name("part-p copy.parquet"),
-    ]
+    other = part.path.name.replace("-p", "-q")
+    copies = [elsewhere, part.path.with_name(other), part.path.with_name("part-p copy.parquet")]
     for copy in copies:
         shutil.copy(part.path, copy)
     with pytest.raises(GoldspanError, match=DAMAGED):
