@@ -25,7 +25,6 @@ from tests.ingest.runs.agents import (
     CATS,
     ITEMS,
     ORBITS,
-    PATCH,
     ROCKETS,
     hits,
     imported,
@@ -39,10 +38,10 @@ from tests.ingest.runs.agents import (
     unified,
     zipped,
 )
-from tests.ingest.runs.formats.recorded_sessions import gave, rows, used
+from tests.ingest.runs.formats.recorded_sessions import rows
 from tests.ingest.runs.formats.test_import_formats import zstd
 from tests.ingest.runs.formats.test_import_told_apart import JSON
-from tests.tiny import command, put
+from tests.tiny import put
 
 __all__ = ["lake"]
 
@@ -240,10 +239,7 @@ def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
 ) -> None:
     monkeypatch.setattr("ingest.runs.read_trajectories.MAX_VIEWS", 2)
     imported(lake, jsonl(unified(ROCKETS)))
-    assert of_item(lake, "status", "error") == (
-        "failed",
-        "more views than the limit of 2 per run; split it",
-    )
+    assert of_item(lake, "status", "error") == ("failed", "more views than the limit of 2 per run; split it")
 
 
 def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
@@ -264,57 +260,3 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
     assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
     (read_,) = importers()["agentless"].trajectories(file)
     assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")
-
-
-def subagent() -> bytes:
-    asks: dict[str, object] = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Look."}}
-    events = (asks, used("Read", "r1", file_path="a.py"), gave("1\tx", "r1"))
-    return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in events))
-
-
-SESSION = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
-
-
-def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> None:
-    files = {
-        f"{ROCKETS}.jsonl": SESSION, f"{ROCKETS}/subagents/agent-1.jsonl": subagent(),
-        f"{ROCKETS}/tool-results/r2.txt": b"x",
-    }  # fmt: skip
-    tally = imported(lake, zipped(files), name="a.zip").counts
-    assert (tally["n_steps"], tally["n_skipped"], tally["n_done"]) == (1, 0, 1)
-
-
-def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
-    put(tmp_path / f"{ROCKETS}/subagents/agent-1.jsonl", subagent())
-    put(tmp_path / f"{ROCKETS}.patch", PATCH.encode())
-    tally = imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)).counts
-    assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)
-
-
-def test_a_patch_that_changed_beside_a_session_makes_it_another_import(lake: Lake, tmp_path: Path) -> None:
-    session = put(tmp_path / f"{ROCKETS}.jsonl", SESSION)
-    for patch, is_current in ((None, False), (PATCH, False), (PATCH, True), ("", False)):
-        if patch is not None:
-            put(tmp_path / f"{ROCKETS}.patch", patch.encode())
-        assert imported(lake, session).is_current is is_current
-        assert of_item(lake, "has_patch") == (bool(patch),)
-
-
-def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lake, tmp_path: Path) -> None:
-    name = "00000000-1111-2222-3333-444444444444"
-    begun = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
-    told = {"type": "function_call_output", "call_id": "c1", "output": f'{{"agent_id": "{name}"}}'}
-    looked = {"type": "function_call", "name": "shell_command", "call_id": "c2", "arguments": '{"command": "cat a.py"}'}
-    showed = {"type": "function_call_output", "call_id": "c2", "output": "x = 1"}
-
-    def rollout(source: object, *items: object) -> bytes:
-        first = {"type": "session_meta", "payload": {"id": "s", "cwd": "/testbed", "source": source}}
-        return rows(first, *({"type": "response_item", "payload": item} for item in items))
-
-    put(tmp_path / f"runs/{ROCKETS}.jsonl", rollout("cli", begun, told))
-    put(tmp_path / f"runs/rollout-{name}.jsonl", rollout({"subagent": "review"}, looked, showed))
-    put(tmp_path / "runs/notes.txt", b"x")
-    run = command("ingest", "show", tmp_path / "runs").done()
-    assert "a.py" in run.out
-    assert "not read: notes.txt (1)" in run.out
-    assert imported(lake, tmp_path / "runs").counts["n_skipped"] == 1

@@ -10,9 +10,10 @@ from ingest.runs.importer import DamagedFileError
 from ingest.runs.values import objects_in
 from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.ingest.runs.agents import ROCKETS, hits, imported, lake, of_item, zipped
-from tests.ingest.runs.formats.recorded_sessions import read, rows
+from tests.ingest.runs.agents import PATCH, ROCKETS, hits, imported, lake, of_item, zipped
+from tests.ingest.runs.formats.recorded_sessions import gave, read, rows, used
 from tests.ingest.runs.formats.test_made_up_files import CASES, content
+from tests.tiny import command, put
 
 __all__ = ["lake"]
 
@@ -124,3 +125,57 @@ def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: 
 def test_a_log_in_any_order_is_read(tmp_path: Path, lines: list[str]) -> None:
     (trajectory,) = read(TRAJECTORIES["prometheus"].trajectories, tmp_path, "\n".join(lines).encode(), "a.log")
     assert all(view.start is not None and view.end is not None for view in trajectory.final or ())
+
+
+def subagent() -> bytes:
+    asks: dict[str, object] = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Look."}}
+    events = (asks, used("Read", "r1", file_path="a.py"), gave("1\tx", "r1"))
+    return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in events))
+
+
+SESSION = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
+
+
+def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> None:
+    files = {
+        f"{ROCKETS}.jsonl": SESSION, f"{ROCKETS}/subagents/agent-1.jsonl": subagent(),
+        f"{ROCKETS}/tool-results/r2.txt": b"x",
+    }  # fmt: skip
+    tally = imported(lake, zipped(files), name="a.zip").counts
+    assert (tally["n_steps"], tally["n_skipped"], tally["n_done"]) == (1, 0, 1)
+
+
+def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
+    put(tmp_path / f"{ROCKETS}/subagents/agent-1.jsonl", subagent())
+    put(tmp_path / f"{ROCKETS}.patch", PATCH.encode())
+    tally = imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", SESSION)).counts
+    assert (tally["n_steps"], tally["n_no_patch"]) == (1, 0)
+
+
+def test_a_patch_that_changed_beside_a_session_makes_it_another_import(lake: Lake, tmp_path: Path) -> None:
+    session = put(tmp_path / f"{ROCKETS}.jsonl", SESSION)
+    for patch, is_current in ((None, False), (PATCH, False), (PATCH, True), ("", False)):
+        if patch is not None:
+            put(tmp_path / f"{ROCKETS}.patch", patch.encode())
+        assert imported(lake, session).is_current is is_current
+        assert of_item(lake, "has_patch") == (bool(patch),)
+
+
+def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lake, tmp_path: Path) -> None:
+    name = "00000000-1111-2222-3333-444444444444"
+    begun = {"type": "function_call", "name": "spawn_agent", "call_id": "c1", "arguments": "{}"}
+    told = {"type": "function_call_output", "call_id": "c1", "output": f'{{"agent_id": "{name}"}}'}
+    looked = {"type": "function_call", "name": "shell_command", "call_id": "c2", "arguments": '{"command": "cat a.py"}'}
+    showed = {"type": "function_call_output", "call_id": "c2", "output": "x = 1"}
+
+    def rollout(source: object, *items: object) -> bytes:
+        first = {"type": "session_meta", "payload": {"id": "s", "cwd": "/testbed", "source": source}}
+        return rows(first, *({"type": "response_item", "payload": item} for item in items))
+
+    put(tmp_path / f"runs/{ROCKETS}.jsonl", rollout("cli", begun, told))
+    put(tmp_path / f"runs/rollout-{name}.jsonl", rollout({"subagent": "review"}, looked, showed))
+    put(tmp_path / "runs/notes.txt", b"x")
+    run = command("ingest", "show", tmp_path / "runs").done()
+    assert "a.py" in run.out
+    assert "not read: notes.txt (1)" in run.out
+    assert imported(lake, tmp_path / "runs").counts["n_skipped"] == 1
