@@ -8,23 +8,24 @@ from lake.offsets import added_lines
 from lake.store import Lake
 from lake.tables import UNSEARCHED
 
-_FOLDERS = r"(?s)^.*/"
+_FOLDERS = r"(?s)^.*[/\\]"
 
 
 def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
-    """The file of each path: an exact match, else with the fewest leading folders dropped; none if it has `..`."""
+    """The file of each path: an exact match, else (a backslash is a slash) the fewest leading folders dropped."""
     key, tail = ["pool", "path_given"], pl.col("tail")
     as_given = wanted.join(files.with_columns(path_given="path"), on=key)
-    rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
+    slashes = pl.col("path_given").cast(pl.String).str.replace_all("\\", "/", literal=True)
+    rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=slashes)
     rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
     resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
-    for _ in range(64):  # at most this many leading folders are dropped from a path
-        rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
-        if rest.is_empty():
-            break
+    for _ in range(65):  # at most 64 leading folders are dropped from a path
         now = rest.join(texts, on=["pool", "tail"])
         resolved.append(now.select(as_given.columns))
-        rest = rest.join(now, on=key, how="anti")
+        rest = rest.join(now, on=key, how="anti").filter(tail.str.contains("/", literal=True))
+        rest = rest.with_columns(tail.str.replace(r"^[^/]*/", ""))
+        if rest.is_empty():
+            break
     return pl.concat(resolved)
 
 

@@ -127,8 +127,12 @@ def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "path", ["/testbed/rockets/orbit.py", "./rockets/orbit.py", "acme_rockets/rockets/orbit.py", "/rockets/orbit.py"]
-)
+    "path",
+    [
+        "/testbed/rockets/orbit.py", "./rockets/orbit.py", "acme_rockets/rockets/orbit.py", "/rockets/orbit.py",
+        "rockets\\orbit.py", "C:\\testbed\\rockets\\orbit.py",
+    ],
+)  # fmt: skip
 def test_a_path_resolves_by_dropping_leading_folders(lake: Lake, path: str) -> None:
     assert imported(lake, hit(f"{path}#L2")).counts["n_unresolved"] == 0
     assert hits(lake, "path", "path_given", "line_start") == [("rockets/orbit.py", path, 1)]
