@@ -29,7 +29,7 @@ from lake.limits import MAX_LINE_BYTES, parsed_json
 ANSWER_SECONDS = 60.0
 """The number of seconds that a command may be silent while answers are outstanding."""
 MAX_VAIN = 5
-"""The number of requests that may fail before any is answered; after that, no others are tried."""
+"""The number of requests that may fail before any is answered, then no others are tried; a hang counts as two."""
 _KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """The number of lines of standard error that are kept, how many of these are shown, and with how many characters."""
 
@@ -205,26 +205,32 @@ class JsonCommand:
         """
         answers: dict[str, Request] = {}
         batches = [list(requests)] if requests else []
-        n_vain, has_answered = 0, False
+        n_vain, has_answered, last = 0, False, ""
         while batches and n_vain < MAX_VAIN:
             batch = batches.pop()
-            payloads, error = self.run(batch)
+            payloads, fault = self._run(batch)
             answers |= payloads
             has_answered = has_answered or bool(payloads)
             owed = [request for request in batch if str(request["id"]) not in payloads]
+            last = str(fault or last)
+            if not has_answered:
+                # A run that waited in vain took long.
+                n_vain += MAX_VAIN // 2 if fault and fault.is_silent else len(batch) == 1
             if len(batch) == 1 and owed:
-                answers[str(batch[0]["id"])] = {"error": error}
-                n_vain += not has_answered
+                answers[str(batch[0]["id"])] = {"error": last}
             elif owed:
                 # A program answering as it reads fails at the first it owes; one that reads all first may fail at any.
                 middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
                 batches += [half for half in (owed[middle:], owed[:middle]) if half]
-        last = next((answer["error"] for answer in reversed(answers.values()) if "error" in answer), "")
-        given_up = {"error": f"not tried: the {MAX_VAIN} before it failed, the last one: {last}"}
+        given_up = {"error": f"not tried: there was no answer to any request before, at last: {last}"}
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], str]:
         """The answers of one run of the command, by id, and the reason why the others are missing (else empty)."""
+        payloads, fault = self._run(requests)
+        return payloads, str(fault or "")
+
+    def _run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], NoAnswerError | None]:
         owed = {str(request["id"]) for request in requests}
         payloads: dict[str, Request] = {}
         try:
@@ -235,5 +241,5 @@ class JsonCommand:
                     owed.discard(str(payload["id"]))
                     payloads[str(payload["id"])] = payload
         except NoAnswerError as error:
-            return payloads, str(error)
-        return payloads, ""
+            return payloads, error
+        return payloads, None

@@ -216,7 +216,13 @@ def test_what_never_answers_is_given_up_and_says_so(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(json_command, "MAX_VAIN", 2)
     got = answers("import sys; sys.exit('SyntaxError: bad')")
     why = "it ended with status 1 and no answer; standard error: SyntaxError: bad"
-    assert got == [why] * 2 + [f"not tried: the 2 before it failed, the last one: {why}"] * 5
+    assert got == [why] * 2 + [f"not tried: there was no answer to any request before, at last: {why}"] * 5
+
+
+def test_what_never_answers_in_time_is_given_up_sooner() -> None:
+    got = answers("import time; time.sleep(60)", seconds=0.5)
+    assert got[0] == "no answer within 0.5 seconds"
+    assert got[1:] == [f"not tried: there was no answer to any request before, at last: {got[0]}"] * 6
 
 
 def test_an_endless_line_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
