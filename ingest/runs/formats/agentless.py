@@ -1,8 +1,9 @@
-"""Agentless' locations: its `loc_….jsonl`, or the `<instance>_traj.json` that ContextBench's runs make of a whole run.
+"""Locations of Agentless (`loc_….jsonl`, or ContextBench's `<instance>_traj.json` of a whole run) and of LocAgent.
 
 A location is a text of lines such as `function: A.b`, `class: A`, `variable: c`, `line: 12`, `line: 12 (why)`, `lines:
 3-9`, counted from 1. From version 1.5 on, locations are objects by file, in one or several samples; before, they are
-lists in the order of `found_files`, and often shorter than it.
+lists in the order of `found_files`, and often shorter than it. LocAgent's files are a list, or a list for each sample;
+its modules and entities are texts, `a.py:A.b`.
 """
 
 import posixpath
@@ -17,6 +18,7 @@ from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objec
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
+_NAMED = ("found_modules", "found_entities")
 _FILES = ("3_final_combined_files", "2_embedding_selected_files")
 _ELEMENTS, _SAMPLES, _PATCH = "4_related_elements", "5_sampled_edit_locs_and_patches", "6_final_selected_patch"
 _OF_RUN = (*_FILES, _ELEMENTS, _SAMPLES)
@@ -81,6 +83,9 @@ def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:
     yield from map(FileSpan, filter(None, files))
     related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
     yield from _elements([*related, *edits])
+    for text in (str_at(text) for key in _NAMED for text in _flat(row, key)):
+        path, colon, name = text.partition(":")
+        yield from [FileSpan(path, symbol=name)] * bool(path and colon and name)
     for sample in edits:
         yield from _lines(sample, _LINES)
 
@@ -95,10 +100,14 @@ def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterat
 
 def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
     notes += [f"{key} is no list"] * (not isinstance(row.get(key), list | None))
-    files = [str_at(file) for file in list_at(row, key)]
+    files = [str_at(file) for file in _flat(row, key)]
     if n_odd := files.count(""):
         notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
     return files
+
+
+def _flat(row: JsonRecord, key: str) -> list[object]:
+    return [entry for given in list_at(row, key) for entry in (given if isinstance(given, list) else [given])]
 
 
 def _by_file(value: object, files: Sequence[str]) -> object:
@@ -137,9 +146,9 @@ def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
 
 
 AGENTLESS = Importer(
-    name="agentless", title="Agentless locations", kind="trajectory",
+    name="agentless", title="Agentless and LocAgent locations", kind="trajectory", aliases=("locagent",),
     meaning="The merged loc_….jsonl (instance_id, found_files, found_related_locs, found_edit_locs), or one "
-        "<instance>_traj.json per instance.",
+        "<instance>_traj.json per instance; LocAgent's loc_outputs.jsonl (found_files, found_modules, found_entities).",
     recognise=lambda head, _: any({*_FOUND, *_OF_RUN} & row.keys() for row in objects_in(head)),
     trajectories=trajectories, companions=_companions,
     example='{"instance_id": "acme__rockets-1", "found_files": ["a.py"], "found_edit_locs": {"a.py": ["line: 12"]}}',
