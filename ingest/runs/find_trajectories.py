@@ -62,7 +62,7 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
         elif head.lstrip().startswith(b"{"):
             hint = f'A ranking in JSON is {{item: {{document: score}}}}, or lines of {{"id", "results": […]}}. {hint}'
         elif not head.lstrip().startswith(b"[") and ("," in first or "\\t" in first):
-            hint = f"A table has tabs between its columns, and a heading: item_id, document, score. {hint}"
+            hint = f"A table has tabs or commas between its columns, and a heading: item_id, document, score. {hint}"
         raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
     return candidates[0]
 

@@ -1,4 +1,8 @@
-"""Answers of search programs: JSON Lines, a list of results per item; `ingest run --search` reads them too."""
+"""Answers of search programs: JSON Lines, a list of results per item; `ingest run --search` reads them too.
+
+Files of SWE-bench's retrieval (`instance_id`, `hits` with `docid` and `score`) and of SWE-Explore's runner
+(`instance_id`, `regions`) are read alike.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -13,6 +17,9 @@ from ingest.sources.input_file import InputFile
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
 _HINT = f"A line is: {_EXAMPLE}"
+_IDS, _LISTS = ("id", "instance_id", "item_id", "query_id"), ("results", "hits", "regions")
+_KEYS = {"docid": "path", "file": "path", "file_path": "path", "start_line": "start", "end_line": "end"}
+_BESIDE = {"text", "content", "rank"}
 _Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line after the last, score
 
 
@@ -61,13 +68,30 @@ def _row(result: object) -> _Row | str:
     return path, None if start is None else start - 1, end, None if score is None else float(score)
 
 
+def _answer(row: Mapping[str, object]) -> Mapping[str, object]:
+    """A row of a file under the keys of an answer, its results without texts and ranks."""
+    item, listed = (next((key for key in keys if key in row), keys[0]) for keys in (_IDS, _LISTS))
+    results = row.get(listed)
+    if isinstance(results, list):
+        results = [
+            {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
+            for result in (result if isinstance(result, dict) else {"": result} for result in results)
+        ]
+    return {"id": row.get(item), "results": results, "error": row.get("error")}
+
+
+def _is_answer(row: Mapping[str, object]) -> bool:
+    has_list = any(isinstance(row.get(key), list) for key in _LISTS)
+    return any(key in row for key in _IDS) and (has_list or {"id", "error"} <= row.keys())
+
+
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """One row per result; an item without results has one row without a path."""
     seen: dict[str, int] = {}
     for lines in input_file.lines():
         rows: list[tuple[object, ...]] = []
         for position, text in lines.iter_rows():
-            answer = row_of(input_file, position, text, _HINT)
+            answer = _answer(row_of(input_file, position, text, _HINT))
             if not isinstance(item_id := answer.get("id"), str):
                 raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
             results = parse_answer(answer)
@@ -85,7 +109,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 ANSWERS = Importer(
     name="answers", title="Answers of a program",
     meaning="JSON Lines: id, and results with path, start and end (from 1, inclusive; without them, the whole file) "
-        "and score (without it, the order counts); or id and error, the reason why there are no results.",
-    recognise=lambda head, _: {"id", "results"} <= first_row(head).keys() or {"id", "error"} <= first_row(head).keys(),
-    read=read, example=_EXAMPLE,
+        "and score (without it, the order counts); or id and error, the reason why there are no results. Also "
+        "instance_id with hits (docid, score), as SWE-bench's retrieval writes them, or with regions, as SWE-Explore.",
+    recognise=lambda head, _: _is_answer(first_row(head)), read=read, example=_EXAMPLE,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rankings as TREC runs, tab-separated tables with a header (BEIR's too), scores as JSON, and Parquet."""
+"""Rankings as TREC runs, tables with a header (BEIR's too), scores as JSON, and Parquet."""
 
 import json
 import re
@@ -62,22 +62,25 @@ def _unescaped(column: pl.Expr) -> pl.Expr:
     return column.str.replace_all("%20", " ", literal=True).str.replace_all("%25", "%", literal=True)
 
 
-def _names_in(text: str) -> list[str]:
-    return [name.strip().strip('"').lower() for name in text.partition("\n")[0].removeprefix("\ufeff").split("\t")]
+def _names_in(text: str) -> tuple[list[str], str]:
+    """The names in a header, and what separates them: a tab, or a comma if there is none."""
+    header = text.partition("\n")[0].removeprefix("\ufeff")
+    mark = "\t" if "\t" in header else ","
+    return [name.strip().strip('"').lower() for name in header.split(mark)], mark
 
 
 def recognise_table(head: bytes, name: str) -> bool:
-    """Whether the first line has tab-separated names that include an item's and a document's or path's."""
-    columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.decode(errors="replace"))}
+    """Whether the first line has names between tabs or commas that include an item's and a document's or path's."""
+    columns = {COLUMN_NAMES.get(column, "") for column in _names_in(head.decode(errors="replace"))[0]}
     return "item_id" in columns and bool({"document", "path"} & columns)
 
 
 def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows below the header, with the columns it names; an empty number is null."""
-    columns: list[str] = []
+    columns, mark = list[str](), ""
     for rows in input_file.lines():
         if not columns:
-            header = _names_in(str(rows["text"][0]) if rows.height else "")
+            header, mark = _names_in(str(rows["text"][0]) if rows.height else "")
             if unknown := [name for name in header if name not in COLUMN_NAMES]:
                 hint = did_you_mean(unknown[0], COLUMN_NAMES)
                 hint = hint if unknown[0] else "A column without a name is an index: write the table without it."
@@ -85,7 +88,9 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
             columns = [COLUMN_NAMES[name] for name in header]
             check_columns(input_file, columns)
             rows = rows.slice(1)  # without the header
-        fields = pl.col("text").str.split("\t")
+        # Values between commas may be in quotes, but contain none.
+        text = pl.col("text").str.replace_all('"', "", literal=True) if mark == "," else pl.col("text")
+        fields = text.str.split(mark)
         uneven = rows.filter(fields.list.len() != len(columns))
         refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
         table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
@@ -186,9 +191,10 @@ TREC = Importer(
     recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
 )  # fmt: skip
 TSV = Importer(
-    name="tsv", title="Table of tab-separated columns", aliases=("beir",),
-    meaning="A header, then rows: item_id (query, qid, BEIR's query-id), document (doc, docid, corpus-id) or path, "
-        "line_start, line_end (0-based, half-open, as in the lake), and rank, score or both.",
+    name="tsv", title="Table of tab- or comma-separated columns", aliases=("beir", "csv"),
+    meaning="A header, then rows, all with tabs or all with commas: item_id (query, qid, BEIR's query-id), document "
+        "(doc, docid, corpus-id) or path, line_start, line_end (0-based, half-open, as in the lake), and rank, score "
+        "or both.",
     recognise=recognise_table, read=read_table, example="item_id\tdocument\tscore",
 )  # fmt: skip
 SCORES_JSON = Importer(

@@ -46,9 +46,9 @@ def test_what_is_not_what_it_seems_is_refused_and_says_why(lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("data", "what_to_do"),
     [
-        (b'{"item_id": "a", "results": []}\n', "A ranking in JSON is {item: {document: score}}, or lines of"),
-        (b"item_id,document,score\na,b.py,1\n", "A table has tabs between its columns, and a heading"),
-        (f"{FIRST}\ta.py\t1\n".encode(), "A table has tabs between its columns, and a heading"),
+        (b'{"item_id": "a", "found": []}\n', "A ranking in JSON is {item: {document: score}}, or lines of"),
+        (b"id,hit,score\na,b.py,1\n", "A table has tabs or commas between its columns, and a heading"),
+        (f"{FIRST}\ta.py\t1\n".encode(), "A table has tabs or commas between its columns, and a heading"),
         ("item_id\tdocument\tscore\n".encode("utf-16"), "save it in UTF-8"),
     ],
 )

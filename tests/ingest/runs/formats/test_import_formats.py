@@ -219,3 +219,24 @@ def test_a_file_of_another_shape_than_its_formats_is_refused(once: Path) -> None
     for name, data, why in SHAPES:
         error = refused(Lake(once), data, format=name)
         assert (error.code, error.what.startswith(why)) == (Exit.INVALID, True), (name, data[:60], error.what)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"instance_id": FIRST, "hits": [{"docid": "rockets/orbit.py", "score": 2.5}, {"docid": "cats.py", "score": 1}]},
+        {"instance_id": FIRST, "regions": [{"path": "rockets/orbit.py"}, {"path": "cats.py", "start": 1, "end": 2}]},
+        {
+            "query_id": FIRST,
+            "results": [{"file": "rockets/orbit.py", "text": "x", "rank": 1}, {"file_path": "cats.py"}],
+        },
+    ],
+)
+def test_lists_of_other_programs_are_answers(lake: Lake, given: Mapping[str, object]) -> None:
+    imported(lake, json.dumps(given).encode())
+    assert hits(lake, "rank", "path_given") == [(1, "rockets/orbit.py"), (2, "cats.py")]
+
+
+def test_a_table_may_have_commas(lake: Lake) -> None:
+    imported(lake, f'"item_id","document","score"\r\n"{FIRST}","rockets/orbit.py#L1-L3",0.5\r\n'.encode())
+    assert hits(lake) == [("rockets/orbit.py", 0, 3)]
