@@ -20,6 +20,7 @@ other commands that print files (`bat`), scripts that open some, and PowerShell.
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ingest.runs.calls import commands
@@ -44,7 +45,7 @@ _PRINT_NOTHING = (
 )  # fmt: skip
 _INTERPRETER = re.compile(r"(?:python|node|ruby|php|pypy)[0-9.]*")
 _OPENS = re.compile(
-    r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
+    r"\bopen\(|\bread_(?:text|bytes)\(|\bgetsource(?:lines)?\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
 _POWERSHELL = re.compile(
     r"(?i)(?:^|[\\/|;({\s])(?:(?:Get|Set|Select)-(?:Content|ChildItem|Location|String|Object)\b"
@@ -53,6 +54,7 @@ _POWERSHELL = re.compile(
 _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
 """PowerShell's aliases of its commands; outside Windows they mean something else, or nothing."""
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
+_HEADINGS = re.compile(r"^==> (.+) <==$", re.MULTILINE)
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 
@@ -176,7 +178,11 @@ class _Walk:
             self.reads |= bool(hunks)
             return hunks
         if any(UNKNOWN in file for file in reading.files):
-            self.unread.append(f"command {first.name} of files that only the shell knew")
+            # `head` and `tail` print the names of several files.
+            named = _HEADINGS.findall(self.output or "") if first.name in ("head", "tail") else []
+            if not named:
+                self.unread.append(f"command {first.name} of files that only the shell knew")
+            reading = replace(reading, files=[*reading.files, *dict.fromkeys(named)])
         self.reads |= bool(reading.files)
         return self._printed(pipeline, reading)
 

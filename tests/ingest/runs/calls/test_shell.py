@@ -348,3 +348,11 @@ def test_what_an_output_omits_is_not_seen(mark: str) -> None:
     numbered = [FileSpan("a.py", 1, 1), FileSpan("a.py", 99, 99)]
     assert views_of("cat -n a.py", f"    1\tx\n{mark}\n   99\tz\n") == numbered
     assert views_of("grep -rn x", f"a.py:1:x\n{mark}\na.py:99:x") == numbered
+
+
+@pytest.mark.parametrize(
+    "command", ["head -3 *.py", "ls *.py | xargs head -3", "find . -name '*.py' | xargs head -n 3"]
+)
+def test_files_that_head_names_are_known(command: str) -> None:
+    parsed = parse_shell_call(command, "==> a.py <==\nx\n\n==> b/c.py <==\ny\n")
+    assert (list(parsed.views), parsed.unread) == ([FileSpan("a.py", 1, 3), FileSpan("b/c.py", 1, 3)], ())
