@@ -82,11 +82,11 @@ def test_a_changed_byte_is_read_or_refused_and_never_a_fault_of_ours(
         imported(lake, bytes(data), write=False, format=name)
 
 
-def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["json", "trec", "tsv"])
+def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 7)
-    for name in ("json", "trec", "tsv"):
-        imported(lake, WRITERS[name](ROWS).replace(b"nowhere", "nöwhere☃".encode()))
-        assert hits(lake, "path_given", "line_end")[2] == ("nöwhere☃.py", 5)
+    imported(lake, WRITERS[name](ROWS).replace(b"nowhere", "nöwhere☃".encode()))
+    assert hits(lake, "path_given", "line_end")[2] == ("nöwhere☃.py", 5)
 
 
 @pytest.mark.parametrize(

@@ -134,15 +134,11 @@ def test_a_command_shows_the_files_it_reads(command: str, views: list[FileSpan])
     assert views_of_command(command) == views
 
 
-def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
-    for text in (
-        "nl " * 50_000,
-        "grep " * 50_000,
-        "sed -n 1,2p " * 20_000,
-        "cat " + "a" * 10**6,
-        "nl a" + " |" * 10**5,
-    ):
-        assert views_of_command(text) == []
+@pytest.mark.parametrize(
+    ("begins", "repeats"), [("", "nl "), ("", "grep "), ("", "sed -n 1,2p "), ("cat ", "a"), ("nl a", " |")]
+)
+def test_a_command_made_to_break_a_pattern_is_soon_read(begins: str, repeats: str) -> None:
+    assert views_of_command(begins + repeats * (10**6 // len(repeats))) == []
 
 
 @pytest.mark.parametrize(
@@ -163,11 +159,11 @@ def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
         ({"path": "a.py"}, "x\n" * 9 + "5 | x\n6 | y", [FileSpan("a.py", 1, None)]),
     ],
 )  # fmt: skip
+@pytest.mark.parametrize("name", ["read_file", "mcp__filesystem__read_file"])
 def test_the_lines_that_a_reading_call_asks_for_or_shows(
-    arguments: dict[str, object], output: str, views: list[FileSpan]
+    name: str, arguments: dict[str, object], output: str, views: list[FileSpan]
 ) -> None:
-    for name in ("read_file", "mcp__filesystem__read_file"):
-        assert list(parse_call(ToolCall(name, arguments, output)).views) == views
+    assert list(parse_call(ToolCall(name, arguments, output)).views) == views
 
 
 @pytest.mark.parametrize(
