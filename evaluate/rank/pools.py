@@ -38,12 +38,14 @@ class ChunkedPools:
             `chunk` numbers them within their pool from 0, `text` is an index into `texts`. Chunks of only white space
             are included only if the task ranks them.
         texts: The chunks' texts; a content in several pools is included once.
+        first: The row of the first chunk among those of all pools, in a batch of some.
     """
 
     chunker: str
     chunks: pl.DataFrame
     texts: Texts
     vectors: VectorStore | None = None
+    first: int = 0
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
         """The pools as objects for retrievers, one per `n` pools side by side, in the order of the chunks."""
@@ -86,13 +88,15 @@ class ChunkedPools:
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
         # Pools that are one repository at many commits share most texts, which are then tokenized once for all.
         is_shared = self.chunks.unique("text").select(n_bytes.sum()).item() <= bytes_at_once
+        first = self.first
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
             if is_shared:
-                yield replace(self, chunks=chunks)
-                continue
-            rows = chunks["text"].unique().sort()
-            own = chunks.with_columns(text=rows.search_sorted(chunks["text"]).cast(pl.Int64))
-            yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()))
+                yield replace(self, chunks=chunks, first=first)
+            else:
+                rows = chunks["text"].unique().sort()
+                own = chunks.with_columns(text=rows.search_sorted(chunks["text"]).cast(pl.Int64))
+                yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()), first=first)
+            first += chunks.height
 
     def are_own(self, items: pl.DataFrame) -> bool:
         """Whether every item searches a small pool that no other item searches."""
@@ -112,6 +116,7 @@ class ChunkedPools:
             text=self.texts.rows(chunks["text"].to_numpy(), np.repeat(np.arange(len(ids)), sizes) if n > 1 else None),
             vectors=self.vectors,
             side_by_side=dict(zip(ids, sizes.tolist(), strict=True)) if n > 1 else {},
+            first=self.first + ends[0],
         )
 
 

@@ -22,7 +22,6 @@ HITS = {
     "item_id": pl.String(),
     "part": pl.String(),
     "rank": pl.Int64(),
-    "pool_id": pl.String(),
     "chunk": pl.Int64(),
     "score": pl.Float64(),
 }
@@ -37,7 +36,7 @@ class Ranked:
     """The result of ranking some pools.
 
     Attributes:
-        hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
+        hits: item_id, part, rank, chunk (row of the chunks of all pools), score.
         ties: item_id → the cut-offs k for which ranks k and k + 1 have equal scores.
         failed: item_id → the error.
         query_seconds: One number per item.
@@ -140,15 +139,14 @@ def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties:
 def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> pl.DataFrame:
     """The returned chunks of every query, in order, as rows."""
     row, column = np.nonzero(~np.isnan(ranked))
-    pool_ids = list(pool.side_by_side) or [pool.pool_id] * len(queries)
+    first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[row if pool.side_by_side else 0]
     return pl.DataFrame(
         {
-            # Gathered from a series, so that the rows share one text per query and pool, without a query plan.
+            # Gathered from a series, so that the rows share one text per query, without a query plan.
             "item_id": pl.Series(queries.item_id, dtype=pl.String)[row],
             "part": pl.Series([part], dtype=pl.String).new_from_index(0, len(row)),
             "rank": column + 1,
-            "pool_id": pl.Series(pool_ids, dtype=pl.String)[row],
-            "chunk": order[row, column],
+            "chunk": first + order[row, column],
             "score": ranked[row, column],
         },
         schema=HITS,
@@ -177,10 +175,9 @@ def ranked_hit_rows(
 
     `axis` returns the lines of the pools' files; it is called only if chunks overlap.
     """
-    where = pools.chunks.lazy().select(
-        "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
-    )
-    hits = _by_run(ranked).lazy().join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
+    every = _by_run(ranked)
+    where = pools.chunks.drop("chunk")[every["chunk"]]
+    hits = every.hstack(where.rename({"n_nws": "n_new_nws"})).lazy()
     if pools.share_lines:
         hits = _with_added(hits.collect(), axis())
     return Hits.cast(_with_null(Hits, hits, step=0)).collect()
@@ -216,14 +213,9 @@ def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
 def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> dy.DataFrame[RunItems]:
     """The outcome of each item of some runs."""
     key = ["run_id", "item_id"]
-    returned = (
-        _by_run(ranked)
-        .lazy()
-        .filter(pl.col("part") == RANKING)
-        .join(pools.chunks.lazy().select("pool_id", "chunk", "n_nws"), on=["pool_id", "chunk"], how="left")
-        .group_by(key)
-        .agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    )
+    n_nws = pl.lit(pools.chunks["n_nws"]).gather(pl.col("chunk"))
+    of_items = _by_run(ranked).lazy().filter(pl.col("part") == RANKING).with_columns(n_nws=n_nws).group_by(key)
+    returned = of_items.agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     ties = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.ties.items()]
     failed = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.failed.items()]
     texts = dict.fromkeys(key, pl.String())

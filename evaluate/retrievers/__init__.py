@@ -56,6 +56,8 @@ class Pool(_Tokenized):
     Several small pools may be scored together ("side by side"), if the retriever supports it: their chunks are
     concatenated, each pool has one query, in the same order, and `side_by_side` maps each pool's id to its number of
     chunks. A query's row of scores then holds its own pool's chunks, padded to the size of the largest pool.
+
+    `first` is the row of the first chunk among those of all pools that are ranked.
     """
 
     pool_id: str
@@ -67,6 +69,7 @@ class Pool(_Tokenized):
     text: Sequence[str]
     vectors: VectorStore | None = None
     side_by_side: Mapping[str, int] = field(default_factory=dict)
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.path)
