@@ -159,7 +159,8 @@ class Lake:
 
 def ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
     """A frame checked against its table and sorted by key; rows with another value of a folder column are an error."""
-    rows = declared.checked(frame).sort(declared.key)
+    # A folder's column has one value.
+    rows = declared.checked(frame).sort([name for name in declared.key if name not in folders])
     for folder, value in folders.items():
         if folder in declared.columns and rows.height and {rows[folder].min(), rows[folder].max()} != {value}:
             message = f"{declared.name}: rows of another {folder} in the part of {value!r}"
