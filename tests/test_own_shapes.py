@@ -273,3 +273,19 @@ def test_a_folder_with_judgements_of_another_split_or_packed_files_is_beirs_layo
     put(tmp_path / "docs/qrels/dev.tsv", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     own(tmp_path, "--items", tmp_path / "docs").done()
     assert Lake(tmp_path / "lake").read("items")["item_id"].to_list() == ["q1"]
+
+
+def test_a_declared_path_may_be_a_text_with_its_repository_next_to_it(tmp_path: Path, repositories: Path) -> None:
+    """The rows of CrossCodeEval."""
+    place = {"task_id": "c/1", "repository": "rockets", "file": "src/engine.py", "line": 4, "from": 0}
+    rows = [{"prompt": "import math\n", "groundtruth": "    return math.sqrt(fuel)", "metadata": place}]
+    put(tmp_path / "tasks.jsonl", lines(*rows))
+    fields = "{prompt: prompt, ground_truth: groundtruth, path: metadata.file, line: metadata.line, "
+    fields += "context_start: metadata.from, id: metadata.task_id}"
+    data = f"{{tasks: tasks.jsonl, repositories: {repositories.name}, subset: function-2k}}"
+    config = put(tmp_path / "a.yaml", f"name: cc\nlike: repoeval\ndata: {data}\nfields: {fields}\n".encode())
+    command("ingest", "--config", config, "--chunkers", "whole-file", "--lake", tmp_path / "lake").done()
+    items = Lake(tmp_path / "lake").read("items")
+    assert items.select("upstream_id", "repo", "target_path", "target_line").rows() == [
+        ("c/1", "rockets", "src/engine.py", 4)
+    ]
