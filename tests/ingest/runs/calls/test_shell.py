@@ -359,3 +359,11 @@ def test_what_an_output_omits_is_not_seen(mark: str) -> None:
 def test_files_that_head_names_are_known(command: str) -> None:
     parsed = parse_shell_call(command, "==> a.py <==\nx\n\n==> b/c.py <==\ny\n")
     assert (list(parsed.views), parsed.unread) == ([FileSpan("a.py", 1, 3), FileSpan("b/c.py", 1, 3)], ())
+
+
+def test_loops_in_loops_are_followed_for_a_while() -> None:
+    line = "cat $x"
+    for _ in range(12):
+        line = f"for x in {' '.join(f'{n}.py' for n in range(40))}; do {line}; done"
+    parsed = parse_shell_call(line, "x")
+    assert (parsed.unread[:1], len(parsed.views) < 500) == (("command cat of files that only the shell knew",), True)
