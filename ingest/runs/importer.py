@@ -13,11 +13,11 @@ import polars as pl
 from ingest.runs.trajectory import Trajectory
 from ingest.runs.values import JsonRecord, first_text, object_at, str_at, without_messages
 from ingest.sources.input_file import HEAD_BYTES, InputFile
-from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines, opened
+from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines, opened, read_frames
 from ingest.sources.tree import Entry
 from lake.catalog.protocol import AnswerKind
 from lake.errors import MAX_EXAMPLES
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, MAX_ROWS_BYTES, parsed_json
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
@@ -120,12 +120,15 @@ class TrajectoryFile:
         return _parsed(self.data().removeprefix(MARK))
 
     def objects(self) -> Iterator[tuple[str, JsonRecord]]:
-        """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
+        """The objects of JSON Lines, of a JSON list, or of one JSON object, or the rows of Parquet, with positions.
 
         A line or entry that is not an object is added to `damages` and skipped. JSON Lines may be of any length. The
         position of a single object is empty. Any other damage is a `DamagedFileError`.
         """
-        if is_json_lines(without_messages(self.head())):
+        values: Iterator[tuple[str, object]]
+        if self.head().startswith(b"PAR1"):
+            values = self._table_rows()
+        elif is_json_lines(without_messages(self.head())):
             values = self._lines()
         elif isinstance(whole := self.json(), list):
             values = ((f"entry {number}", entry) for number, entry in enumerate(whole, start=1))
@@ -152,6 +155,14 @@ class TrajectoryFile:
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
         return rows
+
+    def _table_rows(self) -> Iterator[tuple[str, object]]:
+        try:
+            frames = read_frames(self.entry, list, MAX_ROWS_BYTES)
+            rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+        except UnreadableFileError as error:
+            raise DamagedFileError(f"it {str(error).removeprefix('it ')}") from error
 
     def _lines(self) -> Iterator[tuple[str, object]]:
         lines = None

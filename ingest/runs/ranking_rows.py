@@ -63,7 +63,9 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
         hint = "A table has item_id, then document (path#L10-L20, counted from 1), or path, line_start and line_end "
-        hint += "(counted from 0, the end not included), then rank or score."
+        hint += (
+            "(counted from 0, the end not included), then rank or score. Trajectories as a table: --format messages."
+        )
         raise input_file.wrong(what=f"{what}; the columns are {listed(list(columns[:20]))}", hint=hint)
 
 

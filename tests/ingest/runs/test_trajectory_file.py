@@ -1,8 +1,10 @@
 import gzip
+import io
 import json
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ingest.runs import importer
@@ -119,3 +121,14 @@ def test_subagents_far_down_in_one_another_are_counted_and_not_read(tmp_path: Pa
     (trajectory,) = CLAUDE_CODE.trajectories(session)
     assert len(trajectory.calls) == 1 + 50
     assert "file agent-a399.jsonl" in trajectory.unread
+
+
+def test_the_rows_of_parquet_are_objects(tmp_path: Path) -> None:
+    held = io.BytesIO()
+    pl.DataFrame({"instance_id": ["a", "b"], "messages": [[{"role": "user"}], None]}).write_parquet(held)
+    assert list(a_file(tmp_path, held.getvalue()).objects()) == [
+        ("row 1", {"instance_id": "a", "messages": [{"role": "user"}]}),
+        ("row 2", {"instance_id": "b", "messages": None}),
+    ]
+    with pytest.raises(DamagedFileError):
+        list(a_file(tmp_path, held.getvalue()[:-20]).objects())
