@@ -94,7 +94,8 @@ class _CodeMiner(Generic[MinedTask]):
         languages = Counter(language_of(task.location[0]) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
-        drawn = f"{languages.total():,} {self.kind} tasks{by_language and f' ({by_language})'} of {self.n_candidates:,}"
+        tasks = counted(languages.total(), f"{self.kind} task")
+        drawn = f"{tasks}{by_language and f' ({by_language})'} of {self.n_candidates:,}"
         files = counted(len(self.files.contents), "source file")
         return f"{drawn} in {files}; left out: {left_out or 'none'}"
 
