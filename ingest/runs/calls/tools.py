@@ -61,8 +61,8 @@ _RANGES = (
     ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("StartLine", "EndLine"),
 )  # fmt: skip
 _NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
-_BARRED = re.compile(r"^\s*([0-9]+)(?: ?\||: |:$)", re.MULTILINE)
-_MAX_UNNUMBERED = 4  # rows around a text of which all lines are numbered in this way
+_BARRED = re.compile(r"\s*([0-9]+)(?: ?\||: |:$)")
+_AROUND = re.compile(r"\s*(?:[<\[(#`]|\Z)")  # rows around a text of which all lines are numbered in this way
 _REFUSED = re.compile(
     r"(?i)\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
     r"|file content \([^)]*\) exceeds )"
@@ -190,9 +190,7 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     start, end = _asked(call.arguments)
     given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
     numbers = [line for line in given if line is not None]
-    barred = [line for mark in _BARRED.findall(output or "") if (line := line_of(mark)) is not None]
-    if not numbers and len(barred) >= (output or "").strip().count("\n") + 1 - _MAX_UNNUMBERED:
-        numbers = barred
+    numbers = numbers or _barred(output or "")
     # Numbers with gaps are part of the file's own text.
     is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
@@ -202,6 +200,16 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
         if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
+
+
+def _barred(output: str) -> list[int]:
+    numbers = list[int]()
+    for row in output.split("\n"):
+        if match := _BARRED.match(row):
+            numbers.append(line_of(match[1]) or 0)
+        elif not _AROUND.match(row):
+            return []
+    return numbers
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
