@@ -189,8 +189,8 @@ def _converter(
         file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
         if not start:
             # The whole file, whose end is filled in later from the repository, unless lines follow its name.
-            named = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
-            file, first, last = (named["path"], named["lines"], None) if named else (file, 1, None)
+            match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
+            file, first, last = (match["path"], match["lines"], None) if match else (file, 1, None)
         if isinstance(first, list) and len(first) in (1, 2):
             first, last = first[0], first[-1]
         elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):

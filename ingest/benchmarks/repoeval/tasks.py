@@ -109,8 +109,8 @@ def _fpath(row: JsonObject, paths: Paths) -> list[str]:
             # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
             beside = "".join(path.rpartition(".")[:2])
             _, repository = get_path(row, (f"{beside}repository", f"{beside}repo"))
-            named = [repository.replace("/", "_")] if isinstance(repository, str) else []
-            value = [*named, *value.removeprefix("./").split("/")]
+            folder = [repository.replace("/", "_")] if isinstance(repository, str) else []
+            value = [*folder, *value.removeprefix("./").split("/")]
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
         raise field_error(row, paths, "must be a repository and the parts of a path in it")

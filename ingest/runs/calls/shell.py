@@ -179,10 +179,10 @@ class _Walk:
             return hunks
         if any(UNKNOWN in file for file in reading.files):
             # `head` and `tail` print the names of several files.
-            named = _HEADINGS.findall(self.output or "") if first.name in ("head", "tail") else []
-            if not named:
+            headings = _HEADINGS.findall(self.output or "") if first.name in ("head", "tail") else []
+            if not headings:
                 self.unread.append(f"command {first.name} of files that only the shell knew")
-            reading = replace(reading, files=[*reading.files, *dict.fromkeys(named)])
+            reading = replace(reading, files=[*reading.files, *dict.fromkeys(headings)])
         self.reads |= bool(reading.files)
         return self._printed(pipeline, reading)
 

@@ -90,8 +90,8 @@ def _lines(call: ToolCall, details: JsonRecord) -> tuple[int, int | None] | None
 
 def _hits(details: JsonRecord) -> ParsedCall:
     lines, files = list[tuple[str, int | None]](), list[str]()
-    for root, found in object_at(details, "workspaceResults").items():
-        listed = [object_at(found, key) for key in ("content", "output", "files")]
+    for root, result in object_at(details, "workspaceResults").items():
+        listed = [object_at(result, key) for key in ("content", "output", "files")]
         for file in (each for part in listed for each in objects_at(part, "matches")):
             path = joined_path(root, str_at(file, "file"))
             lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
