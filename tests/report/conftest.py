@@ -33,5 +33,5 @@ def built(_small: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(built: Path) -> dict[str, Element]:
-    found = sorted(built.rglob("*.html"))
-    return {path.relative_to(built).as_posix(): parse(path.read_text(encoding="utf-8")) for path in found}
+    paths = sorted(built.rglob("*.html"))
+    return {path.relative_to(built).as_posix(): parse(path.read_text(encoding="utf-8")) for path in paths}

@@ -27,8 +27,8 @@ def write_context(lake: Lake) -> Lake:
         "primary": {"granularity": "line", "metric": "line_f1", "k": 0, "aggregate": "macro"},
     }  # fmt: skip
     write(lake, "protocols", [row(PROTOCOL, rules, meaning="Lines, files, symbols and bytes.")], **add)
-    said = [row(name, METRIC, meaning=f"What {name} means.") for name in metrics]
-    write(lake, "metrics", said, **add)
+    rows = [row(name, METRIC, meaning=f"What {name} means.") for name in metrics]
+    write(lake, "metrics", rows, **add)
     items = [
         {"item_id": f"issue/{number}", "subset": "full", "language": "go", "repo": "acme/one", "pool_id": "pool",
          "scorable": number < 2,
@@ -56,9 +56,9 @@ def _write_run(lake: Lake, system: str, primary: float | None) -> None:
     rows = [
         {"granularity": granularity, "metric": f"{granularity}_{quantity}", "macro": value, "micro": value,
          "by_repo": value, "n": 2, "n_items": 2, "n_repos": 1}
-        for place, granularity in enumerate(GRANULARITIES)
+        for position, granularity in enumerate(GRANULARITIES)
         for number, quantity in enumerate(QUANTITIES)
-        for value in [primary / (1 + place + number / 8)]
+        for value in [primary / (1 + position + number / 8)]
     ]  # fmt: skip
     write(lake, "aggregates", rows, **folders)
     steps = [
@@ -92,19 +92,19 @@ def write_official(lake: Lake) -> Lake:
     }  # fmt: skip
     write(lake, "protocols", [row(OFFICIAL, rules, meaning="What failed is left out.")], part="official")
     read = {"direction": "higher", "cut": "none", "of_steps": True}
-    said = [row(name, {**read, "micro": micro}) for name, micro in OF_STEPS.items()]
-    write(lake, "metrics", said, part="official")
+    rows = [row(name, {**read, "micro": micro}) for name, micro in OF_STEPS.items()]
+    write(lake, "metrics", rows, part="official")
     _write_run(lake, ELSEWHERE, None)
     for system, (micro, macro) in {**AVERAGES, ELSEWHERE: (0.5, 0.5)}.items():
         name = run_id(system, "contextbench.issue")
         n_failed = 1 if system == "an-agent" else 0
-        found = {
+        mean = {
             "granularity": "line", "metric": "line_coverage", "macro": macro, "micro": micro, "by_repo": macro,
             "n": 2 - n_failed, "n_items": 2, "n_repos": 1, "n_failed": n_failed,
         }  # fmt: skip
         of_steps = [
-            {**found, "metric": metric, "macro": macro / 2, "micro": None if rule == "none" else micro / 4}
+            {**mean, "metric": metric, "macro": macro / 2, "micro": None if rule == "none" else micro / 4}
             for metric, rule in OF_STEPS.items()
         ]
-        write(lake, "aggregates", [found, *of_steps], benchmark=BENCHMARK, protocol=OFFICIAL, run_id=name)
+        write(lake, "aggregates", [mean, *of_steps], benchmark=BENCHMARK, protocol=OFFICIAL, run_id=name)
     return write_boards(lake)

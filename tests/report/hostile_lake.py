@@ -44,8 +44,8 @@ def write_hostile(lake: Lake) -> Lake:
     write(lake, "metrics", metrics, **add)
     write(lake, "retrievers", [row(ATTACK, {}, meaning=ATTACK, title=ATTACK)], **add)
     _write_items(lake)
-    for place, (system, value) in enumerate(SYSTEMS.items()):
-        _write_run(lake, f"hostile.issue--{system}--{place:08x}", system, value)
+    for number, (system, value) in enumerate(SYSTEMS.items()):
+        _write_run(lake, f"hostile.issue--{system}--{number:08x}", system, value)
     _write_comparisons(lake)
     _write_submissions(lake)
     return write_boards(lake)
@@ -54,14 +54,14 @@ def write_hostile(lake: Lake) -> Lake:
 def _write_submissions(lake: Lake) -> None:
     system = next(iter(SYSTEMS))
     texts = ("label", "date", "contact", "licence", "description", "revision", "cost", "why", "file")
-    said: dict[str, object] = {"benchmark": BENCHMARK, "task": TASK, "kind": "agent", "authors": [ATTACK]}
-    said |= dict.fromkeys(texts, ATTACK)
+    same: dict[str, object] = {"benchmark": BENCHMARK, "task": TASK, "kind": "agent", "authors": [ATTACK]}
+    same |= dict.fromkeys(texts, ATTACK)
     reported = [{"metric": ATTACK, "value": 0.5}]
     scored = {"system": system, "status": "scored", "run_id": f"hostile.issue--{system}--{0:08x}"}
     refused = {"system": ATTACK, "status": "refused", "reported": []}
     write(lake, "submissions", [
-        {**said, "submission": "a/1", "url": f"https://example.org/{ATTACK}", "reported": reported, **scored},
-        {**said, "submission": "b/1", "url": "javascript:alert(1)", **refused},
+        {**same, "submission": "a/1", "url": f"https://example.org/{ATTACK}", "reported": reported, **scored},
+        {**same, "submission": "b/1", "url": "javascript:alert(1)", **refused},
     ])  # fmt: skip
 
 
@@ -76,14 +76,14 @@ def _write_items(lake: Lake) -> None:
     _, blobs = pool_frames([("pool", "a.py", text.encode())])
     lake.write("blobs", blobs, part=BENCHMARK, fingerprint="f")
     (sha256,) = blobs["sha256"]
-    asked = [{"item_id": item_id(number), "text": text, "sha256": sha256} for number in range(N_ITEMS)]
-    write(lake, "queries", asked, benchmark=BENCHMARK, query="issue")
+    queries = [{"item_id": item_id(number), "text": text, "sha256": sha256} for number in range(N_ITEMS)]
+    write(lake, "queries", queries, benchmark=BENCHMARK, query="issue")
     gold = {"gold": "hostile", "path": PATHS[0], "line_start": 1, "line_end": 3}
     write(lake, "gold_spans", [{"item_id": item_id(number), **gold} for number in range(N_ITEMS)], benchmark=BENCHMARK)
     write(lake, "files", [
-        {"pool_id": f"pool{number}", "path": path, "sha256": sha256, "position": place}
+        {"pool_id": f"pool{number}", "path": path, "sha256": sha256, "position": position}
         for number in range(N_ITEMS)
-        for place, path in enumerate(PATHS)
+        for position, path in enumerate(PATHS)
     ], benchmark=BENCHMARK, kind="searched", part=BENCHMARK)  # fmt: skip
 
 
@@ -94,21 +94,21 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
     ids = [item_id(number) for number in range(N_ITEMS)]
     plus = "+" in system
     answered = {"n_steps": None if plus else N_STEPS, "n_returned": len(PATHS), "n_nws": 9}
-    write(lake, "run_items", [{"item_id": one, **answered} for one in ids], **folders)
+    write(lake, "run_items", [{"item_id": id_, **answered} for id_ in ids], **folders)
     parts = [("ranking", 0)] if plus else [("final", 0), *(("step", step) for step in range(1, N_STEPS + 1))]
     write(lake, "hits", [
-        {"item_id": one, "part": part, "step": step, "rank": rank, "path": path, "path_given": path, "line_start": 0,
+        {"item_id": id_, "part": part, "step": step, "rank": rank, "path": path, "path_given": path, "line_start": 0,
          "line_end": 2, "score": 1.0 / rank}
-        for one in ids
+        for id_ in ids
         for part, step in parts
         for rank, path in enumerate(PATHS, 1)
     ], **folders)  # fmt: skip
     write(lake, "edits", [], **folders)
     scored = {**folders, "protocol": PROTOCOL}
     write(lake, "scores", [
-        {"granularity": "file", "k": 0, "item_id": one, "metric": metric, "value": value, "numerator": value,
+        {"granularity": "file", "k": 0, "item_id": id_, "metric": metric, "value": value, "numerator": value,
          "denominator": 1.0, "protocol_hash": "0bad"}
-        for one in ids
+        for id_ in ids
         for metric in ("file_f1", "file_coverage")
     ], **scored)  # fmt: skip
     means: dict[str, object] = {"macro": value, "micro": value, "by_repo": value, "low": value - 0.05}
@@ -121,34 +121,34 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
     ], **scored)  # fmt: skip
     gone = dict.fromkeys(("past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
     ledger = {**gone, "n_gold": 1.0, "found": 0.5, "other_lines": 0.5}
-    write(lake, "ledger", [{**ledger, "item_id": one} for one in ids], **scored)
+    write(lake, "ledger", [{**ledger, "item_id": id_} for id_ in ids], **scored)
     shares = {**_HEADLINE, "n": N_ITEMS, "n_items": N_ITEMS, "n_gold": 3.0}
     write(lake, "ledger_means", [
         {**shares, "class": name, "macro": 0.5, "micro": 0.5} for name in ("found", "other_lines")
     ], **scored)  # fmt: skip
     if not plus:
         write(lake, "step_scores", [
-            {"item_id": one, "granularity": "file", "step": step, "n_gold": 1, "n_pred": 3, "n_hit": 1,
+            {"item_id": id_, "granularity": "file", "step": step, "n_gold": 1, "n_pred": 3, "n_hit": 1,
              "n_cumulative": 3, "n_cumulative_hit": 1}
-            for one in ids
+            for id_ in ids
             for step in range(1, N_STEPS + 1)
         ], **scored)  # fmt: skip
 
 
 def _write_comparisons(lake: Lake) -> None:
-    runs = [f"hostile.issue--{system}--{place:08x}" for place, system in enumerate(SYSTEMS)]
+    runs = [f"hostile.issue--{system}--{number:08x}" for number, system in enumerate(SYSTEMS)]
     values = list(SYSTEMS.values())
-    said: dict[str, object] = {"p": 0.01, "p_adjusted": 0.01, "equivalent": False, "exploratory": False}
-    said |= {"unit": "repository", "n_items": N_ITEMS, "n_repos": len(REPOS), "wins": 1, "ties": 4, "losses": 1}
-    said |= {"smallest_detectable": 0.1, "verdict": "worse"}
+    same: dict[str, object] = {"p": 0.01, "p_adjusted": 0.01, "equivalent": False, "exploratory": False}
+    same |= {"unit": "repository", "n_items": N_ITEMS, "n_repos": len(REPOS), "wins": 1, "ties": 4, "losses": 1}
+    same |= {"smallest_detectable": 0.1, "verdict": "worse"}
     write(lake, "comparisons", [
-        {**_KEY, **said, "run_a": runs[a], "run_b": runs[b], "delta": values[b] - values[a],
+        {**_KEY, **same, "run_a": runs[a], "run_b": runs[b], "delta": values[b] - values[a],
          "low": values[b] - values[a] - 0.05, "high": values[b] - values[a] + 0.05}
         for a in range(len(runs))
         for b in range(a + 1, len(runs))
     ], benchmark=BENCHMARK, protocol=PROTOCOL)  # fmt: skip
     placed = {**_KEY, "too_few": False, "exploratory": False, "unit": "repository"}
     write(lake, "ranks", [
-        {**placed, "run_id": run, "rank": place, "rank_low": place, "rank_high": place, "tie_group": place}
-        for place, run in enumerate(runs[:3], 1)
+        {**placed, "run_id": run, "rank": rank, "rank_low": rank, "rank_high": rank, "tie_group": rank}
+        for rank, run in enumerate(runs[:3], 1)
     ], benchmark=BENCHMARK, protocol=PROTOCOL)  # fmt: skip

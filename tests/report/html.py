@@ -30,12 +30,12 @@ class Element:
         return "".join(each if isinstance(each, str) else each.text_raw for each in self.content)
 
     def all(self, tag: str = "") -> list[Element]:
-        found = []
+        elements = []
         for each in self.content:
             if isinstance(each, Element):
-                found += [each] if tag in ("", each.tag) else []
-                found += each.all(tag)
-        return found
+                elements += [each] if tag in ("", each.tag) else []
+                elements += each.all(tag)
+        return elements
 
 
 class _Reader(HTMLParser):
@@ -78,9 +78,9 @@ def page_of(lake: Lake, folder: Path, name: str = "repoeval-all.html") -> Elemen
 
 def table(page: Element, caption: str) -> list[list[str]]:
     """The rows of the one table whose caption holds some words, heads first."""
-    found = [each for each in page.all("table") if caption in each.all("caption")[0].text]
-    assert len(found) == 1, f"{len(found)} tables say {caption!r}"
-    return [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in found[0].all("tr")]
+    tables = [each for each in page.all("table") if caption in each.all("caption")[0].text]
+    assert len(tables) == 1, f"{len(tables)} tables say {caption!r}"
+    return [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in tables[0].all("tr")]
 
 
 def called(system: str) -> str:

@@ -53,8 +53,8 @@ def write_item_lake(root: Path, *, n_items: int = N_ITEMS, licence: str = "MIT")
     licences = [{"repo": "acme/one", "licence": licence}, {"repo": "acme/two", "licence": ""}]
     columns = {"label": "sample", "licences": licences}
     write(lake, "benchmarks", [
-        row(name, {**columns, "place": place}, title=f"Title of {name}", licence=licence)
-        for place, name in enumerate((CONTEXTS, CANDIDATES), 1)
+        row(name, {**columns, "place": position}, title=f"Title of {name}", licence=licence)
+        for position, name in enumerate((CONTEXTS, CANDIDATES), 1)
     ])  # fmt: skip
     write(lake, "metrics", [row(name, METRIC, title=title) for name, title in
                                (("line_f1", "Line F1"), ("accuracy", "Accuracy"))])  # fmt: skip
@@ -100,13 +100,13 @@ def _write_contexts(lake: Lake, n_items: int) -> None:
     files, blobs = pool_frames(("pool", path, text.encode()) for path, text in TEXTS.items())
     lake.write("files", files, part="0", fingerprint="f", benchmark=CONTEXTS, kind="searched")
     lake.write("blobs", blobs.with_columns(language=pl.lit("python")), part="0", fingerprint="f")
-    asked = [name for number, name in enumerate(ids) if number != 3]
-    for place, (system, amounts) in enumerate(AMOUNTS.items()):
-        name = write_run(lake, CONTEXTS, system, PROTOCOL, ("line", "line_f1", 0), 0.5 - place / 10, asked)
+    scorable = [name for number, name in enumerate(ids) if number != 3]
+    for position, (system, amounts) in enumerate(AMOUNTS.items()):
+        name = write_run(lake, CONTEXTS, system, PROTOCOL, ("line", "line_f1", 0), 0.5 - position / 10, scorable)
         kept = dict(zip(CLASSES, amounts, strict=True)) | {"unreachable": 0, "no_answer": 0}
-        ledger = [{"item_id": one, "n_gold": 36, **kept} for one in asked]
+        ledger = [{"item_id": item, "n_gold": 36, **kept} for item in scorable]
         write(lake, "ledger", ledger, benchmark=CONTEXTS, protocol=PROTOCOL, run_id=name)
-        write(lake, "hits", [hit for one in asked for hit in _hits(system, one)], benchmark=CONTEXTS, run_id=name)
+        write(lake, "hits", [hit for item in scorable for hit in _hits(system, item)], benchmark=CONTEXTS, run_id=name)
 
 
 def _hits(system: str, item: str) -> list[dict[str, object]]:
@@ -149,12 +149,12 @@ def _write_candidates(lake: Lake) -> None:
     system = "whole-file+bm25-okapi"
     name = write_run(lake, CANDIDATES, system, OFFICIAL, ("chunk", "accuracy", 1), 1 / 3, ids)
     measure = {"granularity": "chunk", "metric": "accuracy", "k": 1, "protocol_hash": ""}
-    scores = [{**measure, "item_id": one, "value": float(at == 0)} for at, one in enumerate(ids)]
+    scores = [{**measure, "item_id": item, "value": float(at == 0)} for at, item in enumerate(ids)]
     write(lake, "scores", scores, benchmark=CANDIDATES, protocol=OFFICIAL, run_id=name)
     orders = [[6, 1, 2, 3, 4, 5, 7, 0], [0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0]]
     hits = [
-        {"item_id": one, "rank": rank, "path": f"cand:{candidate}", "line_start": 0, "line_end": 3}
-        for one, order in zip(ids, orders, strict=True)
+        {"item_id": item, "rank": rank, "path": f"cand:{candidate}", "line_start": 0, "line_end": 3}
+        for item, order in zip(ids, orders, strict=True)
         for rank, candidate in enumerate(order, 1)
     ]
     write(lake, "hits", hits, benchmark=CANDIDATES, run_id=name)
@@ -168,7 +168,7 @@ def write_run(
     task = f"{benchmark}/{'issue' if benchmark == CONTEXTS else 'official'}"
     write(lake, "runs", [ran(system, task, len(ids))], benchmark=benchmark, run_id=name)
     n_steps = None if "+" in system else len(STEPS)
-    answered = [{"item_id": one, "n_steps": n_steps, "n_returned": 1} for one in ids]
+    answered = [{"item_id": item, "n_steps": n_steps, "n_returned": 1} for item in ids]
     write(lake, "run_items", answered, benchmark=benchmark, run_id=name)
     granularity, metric, k = measure
     mean = {

@@ -165,18 +165,18 @@ def write_files(lake: Lake) -> None:
     """What the repositories hold, how it is cut, and two pools of which nothing is searched here."""
     pools = {repo: ["shared", repo] for repo in REPOS} | {UNREAD: ["shared", UNREAD], "other/pool": ["others"]}
     files: list[dict[str, object]] = [
-        {"pool_id": pool, "path": f"{place}.py", "sha256": content, "position": place}
+        {"pool_id": pool, "path": f"{position}.py", "sha256": content, "position": position}
         for pool, contents in pools.items()
-        for place, content in enumerate(contents)
+        for position, content in enumerate(contents)
     ]
     write(lake, "files", files, benchmark="repoeval", kind="searched")
     contents = sorted({content for held in pools.values() for content in held})
     for chunker, n in CHUNKS.items():
         # Three contents are cut otherwise than the first chunker has it.
-        reasons = ["syntax errors" if chunker == PLAIN and place < 3 else None for place in range(len(contents))]
+        reasons = ["syntax errors" if chunker == PLAIN and position < 3 else None for position in range(len(contents))]
         status: list[dict[str, object]] = [
-            {"sha256": one, "n_chunks": n, "fell_back": why, "n_nws": 2500, "n_covered": 2500 - (chunker == PLAIN)}
-            for one, why in zip(contents, reasons, strict=True)
+            {"sha256": content, "n_chunks": n, "fell_back": why, "n_nws": 2500, "n_covered": 2500 - (chunker == PLAIN)}
+            for content, why in zip(contents, reasons, strict=True)
         ]
         write(lake, "chunk_status", status, chunker=chunker)
 
@@ -218,8 +218,8 @@ def write_run(lake: Lake, system: str, *, status: str = "complete", limit: int |
     cost = {"part": "0", "index_seconds": 0.1234, "index_bytes": 5_600_000, "hardware": "2 cores"}
     write(lake, "costs", [{**cost, "query_seconds": [0.0042] * 5}], **folders)
     write(lake, "run_items", [{"item_id": f"item/{number}", "n_returned": 2} for number in range(5)], **folders)
-    place = {"path": "a b.py", "line_start": 9, "line_end": 20, "score": 1.5}
-    hits = [{"item_id": f"item/{number}", "rank": rank, **place} for number in range(5) for rank in (1, 2)]
+    span = {"path": "a b.py", "line_start": 9, "line_end": 20, "score": 1.5}
+    hits = [{"item_id": f"item/{number}", "rank": rank, **span} for number in range(5) for rank in (1, 2)]
     write(lake, "hits", hits, **folders)
 
 
@@ -235,13 +235,13 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
     ]  # fmt: skip
     write(lake, "scores", scores, fingerprint=fingerprint, **folders)
     rows = [
-        aggregate(name, protocol_name, measure, where, primary * (1 if measure == NDCG else 0.5 + place / 16))
-        for place, measure in enumerate(MEASURES)
+        aggregate(name, protocol_name, measure, where, primary * (1 if measure == NDCG else 0.5 + position / 16))
+        for position, measure in enumerate(MEASURES)
         for where in (HEADLINE, ("all", "all"))
     ]
     rows += [
-        aggregate(name, protocol_name, NDCG, ("repo", repo), primary * (0.7 + place / 8))
-        for place, repo in enumerate(REPOS)
+        aggregate(name, protocol_name, NDCG, ("repo", repo), primary * (0.7 + position / 8))
+        for position, repo in enumerate(REPOS)
     ]
     write(lake, "aggregates", rows, fingerprint=fingerprint, **folders)
 
@@ -253,11 +253,12 @@ def write_effects(lake: Lake) -> None:
     key = {"task": "repoeval/prompt", "slice": HEADLINE[0], "slice_value": HEADLINE[1]}
     of_x = {"x": 0.125, "y": -0.125, "": 0.0}
     rows: list[dict[str, object]] = [
-        {**key, "repo": repo, "factor": factors.get((bool(one), bool(other)), "interaction"), "chunker": one,
-         "retriever": other, "mean": 0.5 + of_x[other], "effect": None if one == other == "" else
-         0.0 if one else of_x[other], "low": -0.25, "high": 0.25, "n_items": n, "n_repos": 2, "left_out": ["c+x"]}
+        {**key, "repo": repo, "factor": factors.get((bool(chunker), bool(retriever)), "interaction"),
+         "chunker": chunker, "retriever": retriever, "mean": 0.5 + of_x[retriever], "low": -0.25, "high": 0.25,
+         "effect": None if chunker == retriever == "" else 0.0 if chunker else of_x[retriever],
+         "n_items": n, "n_repos": 2, "left_out": ["c+x"]}
         for repo, n in (("", 5), (REPOS[0], 2), (REPOS[1], 3))
-        for one, other in levels
+        for chunker, retriever in levels
     ]  # fmt: skip
     rows += [
         {**key, "repo": "", "factor": factor, "chunker": "", "retriever": "", "share": share, "low": share - 0.125,
@@ -281,9 +282,9 @@ def aggregate(
     }  # fmt: skip
 
 
-def row(name: str, columns: Mapping[str, object], **said: object) -> dict[str, object]:
+def row(name: str, columns: Mapping[str, object], **words: object) -> dict[str, object]:
     """What is given of a declared thing's row; :func:`write` leaves the rest empty."""
-    return {"title": "", "meaning": "", "name": name, **columns, **said}
+    return {"title": "", "meaning": "", "name": name, **columns, **words}
 
 
 def ran(system: str, task: str, n_items: int) -> dict[str, object]:

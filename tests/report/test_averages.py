@@ -13,8 +13,8 @@ BM25, RANDOM, AGENT = "whole-file+bm25-okapi", "whole-file+random", "an-agent"
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Element]:
     folder = tmp_path_factory.mktemp("official")
     build(write_official(write_context(write_lake(folder / "lake"))), folder / "site")
-    found = {path.name: path.read_text(encoding="utf-8") for path in (folder / "site").glob("*.html")}
-    return {name: parse(text) for name, text in found.items()}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in (folder / "site").glob("*.html")}
+    return {name: parse(text) for name, text in texts.items()}
 
 
 def section(site: dict[str, Element], short: str, page: str = "contextbench-all.html") -> Element:
@@ -23,15 +23,15 @@ def section(site: dict[str, Element], short: str, page: str = "contextbench-all.
 
 def test_a_mean_over_fewer_items_stands_apart_and_is_never_the_best(site: dict[str, Element]) -> None:
     head, *rows = table(site["contextbench-all.html"], MICRO)
-    at = {name: place for place, name in enumerate(head)}
+    at = {name: column for column, name in enumerate(head)}
     names = [row[0] for row in rows]
     apart = names.index("Not comparable with the rows above: limited, partial, failed, or a mean over fewer items")
     assert names[apart + 1 :] == [f"{AGENT} 1 of 2 items"]
     assert rows[-1][at["line_coverage"]] == f"{AVERAGES[AGENT][0]:.3f}"
     assert rows[-1][at["n/N"]] == "1/2 1 failed"
     assert {row[at["n/N"]] for row in rows[:apart] if len(row) == len(head)} == {"2/2"}
-    found = next(each for each in site["contextbench-all.html"].all("table") if MICRO in each.text)
-    best = {row.all("th")[0].text: [each.text for each in row.all("b")] for row in found.all("tr") if row.all("b")}
+    element = next(each for each in site["contextbench-all.html"].all("table") if MICRO in each.text)
+    best = {row.all("th")[0].text: [each.text for each in row.all("b")] for row in element.all("tr") if row.all("b")}
     # Of redundancy the least is the best.
     assert best == {ELSEWHERE: ["0.500", "0.250"], called(BM25): ["0.062"]}
 
@@ -44,23 +44,25 @@ def test_the_note_is_the_protocols_own_rule(site: dict[str, Element]) -> None:
     assert "is left out" not in docs
 
 
-@pytest.mark.parametrize(("caption", "place"), [(MICRO, 0), (MACRO, 1)])
-def test_picture_order_and_column_agree_under_every_average(site: dict[str, Element], caption: str, place: int) -> None:
+@pytest.mark.parametrize(("caption", "position"), [(MICRO, 0), (MACRO, 1)])
+def test_picture_order_and_column_agree_under_every_average(
+    site: dict[str, Element], caption: str, position: int
+) -> None:
     values = {**AVERAGES, ELSEWHERE: (0.5, 0.5)}
-    ordered = sorted((name for name in values if name != AGENT), key=lambda name: -values[name][place])
-    assert ordered.index(BM25) - ordered.index(RANDOM) == (-1 if place == 0 else 1)
+    ordered = sorted((name for name in values if name != AGENT), key=lambda name: -values[name][position])
+    assert ordered.index(BM25) - ordered.index(RANDOM) == (-1 if position == 0 else 1)
     head, *rows = table(site["contextbench-all.html"], caption)
-    numbers = [f"{values[name][place]:.3f}" for name in ordered]
+    numbers = [f"{values[name][position]:.3f}" for name in ordered]
     rows = [row for row in rows if len(row) == len(head)]
     # The baseline stands below the systems, and among them in the picture.
     systems = [name for name in ordered if name != RANDOM]
     assert [row[0] for row in rows[:3]] == list(map(called, [*systems, RANDOM]))
     by_name = {row[0]: row[head.index("line_coverage")] for row in rows[:3]}
     assert [by_name[called(name)] for name in ordered] == numbers
-    box = [each for each in section(site, "official-v1").all("div") if each.attributes.get("data-average")][place]
+    box = [each for each in section(site, "official-v1").all("div") if each.attributes.get("data-average")][position]
     assert caption in box.text
     # The picture is of the protocol's own average.
-    assert len(box.all("svg")) == (place == 0)
+    assert len(box.all("svg")) == (position == 0)
     for svg in box.all("svg"):
         assert [text.text for text in svg.all("text") if text.text in numbers] == numbers
     sorted_by = [each.attributes.get("data-key") for each in box.all("th") if each.attributes.get("aria-sort")]
@@ -72,10 +74,10 @@ def test_what_describes_steps_is_a_mean_over_items_beside_ratios_of_sums(
     site: dict[str, Element], caption: str
 ) -> None:
     head, *rows = table(site["contextbench-all.html"], caption)
-    found = {row[0]: row for row in rows if len(row) == len(head)}
+    cells = {row[0]: row for row in rows if len(row) == len(head)}
     for name in (BM25, RANDOM):
         for metric in OF_STEPS:
-            assert found[called(name)][head.index(metric)] == f"{AVERAGES[name][1] / 2:.3f}"
+            assert cells[called(name)][head.index(metric)] == f"{AVERAGES[name][1] / 2:.3f}"
     box = [each for each in section(site, "official-v1").all("div") if each.attributes.get("data-average")]
     noted = [f"these are means over items here too: {', '.join(OF_STEPS)}." in each.text for each in box]
     assert noted == [True, False, False]
@@ -85,8 +87,8 @@ def test_a_protocols_own_average_comes_first(site: dict[str, Element]) -> None:
     for short, average in (("official-v1", "micro"), ("docs-v1", "macro")):
         assert section(site, short).attributes["data-own"] == average
         assert section(site, short, "contextbench.html").attributes["data-average"] == average
-    found = [each.text for each in section(site, "official-v1").all("caption")]
-    assert found[0].startswith(MICRO)
+    captions = [each.text for each in section(site, "official-v1").all("caption")]
+    assert captions[0].startswith(MICRO)
 
 
 def test_what_was_run_under_another_protocol_is_not_called_not_run(site: dict[str, Element]) -> None:

@@ -34,9 +34,9 @@ def ranked(lake: Lake, width: float, groups: list[int]) -> None:
     systems = ["window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi", SYSTEM]
     key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0]}
     ranks = [
-        {**key, "slice_value": HEADLINE[1], "run_id": run_id(system), "rank": place, "rank_low": 1, "rank_high": 3,
+        {**key, "slice_value": HEADLINE[1], "run_id": run_id(system), "rank": rank, "rank_low": 1, "rank_high": 3,
          "tie_group": group, "too_few": False, "exploratory": False, "unit": "repository"}
-        for place, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
+        for rank, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
     ]  # fmt: skip
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
     write_boards(lake)
@@ -47,7 +47,7 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
     values = [*(n / 16 for n in range(17)), *near, 0.1234567, 1 / 3]
     short = pl.DataFrame({"x": values}).select(shortened("x"))["x"].to_list()
     for digits in (2, 3):
-        assert [f"{one:.{digits}f}" for one in short] == [f"{one:.{digits}f}" for one in values]
+        assert [f"{value:.{digits}f}" for value in short] == [f"{value:.{digits}f}" for value in values]
     assert len(json.dumps(short[-2:])) < 0.75 * len(json.dumps(values[-2:]))
 
 

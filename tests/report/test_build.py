@@ -186,7 +186,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     row = dict(zip(head, next(row for row in shown if row[0] == "jaccard fixed-nws-1500"), strict=True))
     wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
     assert (row["Rank"], row["ndcg@10"], row["of the oracle"]) == wanted
-    ranks = {one[0]: one[head.index("Rank")] for one in shown if len(one) == len(head)}
+    ranks = {cells[0]: cells[head.index("Rank")] for cells in shown if len(cells) == len(head)}
     assert (ranks["bm25-okapi window-20-10"], ranks["random fixed-nws-1500"]) == ("too few to rank", "–")
     assert "of the oracle" not in table(page, "RepoEval (sample), target-v1, macro")[0]
     text = page.all("section")[0].text
@@ -228,9 +228,9 @@ def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_
 def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> None:
     change(small, "metrics", direction=pl.when(micro="same").then(pl.lit("neither")).otherwise("direction"))
     page = page_of(write_boards(small), tmp_path)
-    found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
+    tables = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
     # Primary, what it is above the reference, two columns of precision, recall and mrr: precision ranks nothing here.
-    marked = [[bool(cell.all("b")) for cell in row.all("td")] for row in found[0].all("tr")]
+    marked = [[bool(cell.all("b")) for cell in row.all("td")] for row in tables[0].all("tr")]
     assert [True, False, False, False, True, True] in [row[1:7] for row in marked]
 
 

@@ -85,7 +85,7 @@ def test_a_build_that_nobody_asks_says_nothing_of_changes(built: Path) -> None:
 def test_a_manifest_without_numbers_gives_its_files_and_what_is_none_is_refused(
     small: Lake, built: Path, tmp_path: Path
 ) -> None:
-    said = json.loads((built / "manifest.json").read_text())
+    manifest = json.loads((built / "manifest.json").read_text())
 
     def told(content: bytes) -> tuple[int, str]:
         file = put(tmp_path / "given.json", content)
@@ -93,13 +93,13 @@ def test_a_manifest_without_numbers_gives_its_files_and_what_is_none_is_refused(
         assert "Traceback" not in answer.err
         return answer.code, answer.err
 
-    old = {key: value for key, value in said.items() if key != "numbers"}
+    old = {key: value for key, value in manifest.items() if key != "numbers"}
     assert told(json.dumps(old).encode())[0] == Exit.DONE
     assert "That build kept no numbers to compare with." in (tmp_path / "site/index.html").read_text()
     for content in (b"", b"[]", b"\xff", b"[" * 100_000, json.dumps({**old, "files": 3}).encode()):
         code, err = told(content)
         assert (code, "--since cannot be read" in err) == (Exit.INVALID, True), err
     for wrong in ({"numbers": {"x": 1}}, {"files": {"data/x.parquet": {"rows": "many"}}}):
-        assert told(json.dumps({**said, **wrong}).encode())[0] == Exit.INVALID
+        assert told(json.dumps({**manifest, **wrong}).encode())[0] == Exit.INVALID
     missing = command("report", "--lake", small.root, "--site", tmp_path / "site", "--since", tmp_path / "none")
     assert missing.code == Exit.MISSING

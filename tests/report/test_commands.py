@@ -24,8 +24,8 @@ def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: P
     n_pages = len(list((tmp_path / "site").rglob("*.html")))
     assert f"report: {n_pages} of {n_pages} pages; files: " in first.stderr
     second = command("report", "--lake", small.root, "--site", tmp_path / "site", "--json").done()
-    said = json.loads(second.out)
-    assert (said["expected"], said["scored"], said["made"]) == (n_pages, n_pages, 0)
+    outcome = json.loads(second.out)
+    assert (outcome["expected"], outcome["scored"], outcome["made"]) == (n_pages, n_pages, 0)
 
 
 def test_a_skipped_build_loads_neither_vega_nor_jinja(small: Lake, site: Path) -> None:
@@ -45,14 +45,12 @@ def test_list_says_what_there_is(what: str, name: str) -> None:
 
 
 def test_an_unknown_listing_asks_did_you_mean() -> None:
-    done = command("report", "list", "page")
-    assert done.code == Exit.USAGE
-    assert "Did you mean 'pages'?" in done.err
+    command("report", "list", "page").refused(Exit.USAGE, "Did you mean 'pages'?")
 
 
 def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, site: Path, tmp_path: Path) -> None:
     (site / "index.html").write_text("changed, so that it is built again")
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "report", "--lake", str(small.root), "--site", str(site)],
         cwd=ROOT,
         capture_output=True,
@@ -60,8 +58,8 @@ def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, site: Path
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000)),
     )
-    assert said.returncode == Exit.ERROR
-    assert said.stderr.startswith("report: the site could not be written: ")
-    assert "bug in Goldspan" not in said.stderr
+    assert done.returncode == Exit.ERROR
+    assert done.stderr.startswith("report: the site could not be written: ")
+    assert "bug in Goldspan" not in done.stderr
     assert (site / "manifest.json").is_file()
     assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".new")] == []

@@ -40,8 +40,8 @@ def board(page: Element) -> Element:
 
 def test_every_measure_is_a_column_that_says_what_it_counts(page: Element) -> None:
     heads = [each for each in board(page).all("th") if each.attributes.get("data-granularity")]
-    found = {(each.attributes["data-granularity"], each.attributes["data-metric"]) for each in heads}
-    assert found == {(granularity, quantity) for granularity in GRANULARITIES for quantity in QUANTITIES}
+    measures = {(each.attributes["data-granularity"], each.attributes["data-metric"]) for each in heads}
+    assert measures == {(granularity, quantity) for granularity in GRANULARITIES for quantity in QUANTITIES}
     assert heads[0].attributes["data-key"] == "line_f1"
 
 
@@ -113,7 +113,7 @@ def test_a_protocol_that_scored_runs_of_two_tasks_has_a_board_for_each(tmp_path:
         if part.name != "all":
             part.path.unlink()
     facts = TablesRead(write_boards(lake))
-    boards = {found.short: build_board(facts, found) for found in facts.boards("contextbench")}
+    boards = {protocol.short: build_board(facts, protocol) for protocol in facts.boards("contextbench")}
     systems = {name: {row.run.system for row in board.rows} for name, board in boards.items()}
     assert systems == {"docs-v1/issue": set(SYSTEMS), "docs-v1/other": {"elsewhere"}}
 

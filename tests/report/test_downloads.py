@@ -19,8 +19,8 @@ from tests.report.small_lake import BASELINES, FAILED, LIMITED, NDCG, SYSTEMS
 
 def test_the_manifest_has_every_file_with_its_hash(built: Path, pages: dict[str, Element]) -> None:
     manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
-    found = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()} - {"manifest.json"}
-    assert set(manifest["files"]) == found
+    paths = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()} - {"manifest.json"}
+    assert set(manifest["files"]) == paths
     for name, facts in manifest["files"].items():
         data = (built / name).read_bytes()
         assert facts["sha256"] == hashlib.sha256(data).hexdigest(), name
@@ -142,13 +142,12 @@ def test_the_snippets_print_the_order_the_scores_by_item_and_the_flips(
 def result(code: str, library: str, name: str) -> dict[str, list[object]]:
     if library == "DuckDB":
         duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: its snippet is not run here")
-        found = duckdb.sql(code)
-        rows = found.fetchall()
-        return {column: [row[place] for row in rows] for place, column in enumerate(found.columns)}
+        relation = duckdb.sql(code)
+        return dict(zip(relation.columns, map(list, zip(*relation.fetchall(), strict=True)), strict=True))
     values: dict[str, object] = {}
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with contextlib.redirect_stdout(io.StringIO()) as output:
         exec(compile(code, library, "exec"), values)
-    assert said.getvalue()
+    assert output.getvalue()
     frame = values[name]
     assert hasattr(frame, "columns")
     assert hasattr(frame, "__getitem__")
@@ -156,9 +155,9 @@ def result(code: str, library: str, name: str) -> dict[str, list[object]]:
 
 
 def test_what_a_file_is_said_to_hold_names_files_and_no_table_of_another_name() -> None:
-    renamed = {f"`{one.table}`" for one in DOWNLOADS if one.table != one.name}
+    renamed = {f"`{download.table}`" for download in DOWNLOADS if download.table != download.name}
     assert renamed
-    assert [one.name for one in DOWNLOADS if any(name in one.meaning for name in renamed)] == []
+    assert [download.name for download in DOWNLOADS if any(name in download.meaning for name in renamed)] == []
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,8 @@ TABLES_WITH_TEXT = ("queries", "symbols", "rejects")
 @pytest.fixture
 def editions(lake_folder: Path, tmp_path: Path) -> Path:
     to = tmp_path / "editions"
-    asked = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
-    said = command("report", "publish", *asked)
-    assert f"next: make report LAKE={lake_folder} PUBLISHED={to}" in said.err
+    options = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
+    command("report", "publish", *options).done(f"next: make report LAKE={lake_folder} PUBLISHED={to}")
     return to
 
 
@@ -87,12 +86,10 @@ def _values(numbers: dict[str, dict[str, dict[str, dict[str, float]]]], benchmar
 
 
 def test_what_cannot_be_published_or_read_is_said(lake_folder: Path, editions: Path, tmp_path: Path) -> None:
-    said = command("report", "publish", "contextbench", "--edition", "x", "--lake", lake_folder)
-    assert (said.code, "has no run of 'contextbench'" in said.err) == (4, True)
-    said = command("report", "publish", "repoeval", "--edition", "../x", "--lake", lake_folder)
-    assert (said.code, "is no name" in said.err) == (2, True)
-    said = command("report", "--lake", lake_folder, "--site", tmp_path / "site", "--published", tmp_path / "none-there")
-    assert (said.code, "there is no folder" in said.err) == (4, True)
+    lake, missing = ("--lake", lake_folder), tmp_path / "none-there"
+    command("report", "publish", "contextbench", "--edition", "x", *lake).refused(4, "has no run of 'contextbench'")
+    command("report", "publish", "repoeval", "--edition", "../x", *lake).refused(2, "is no name")
+    command("report", *lake, "--site", tmp_path / "site", "--published", missing).refused(4, "there is no folder")
     file = editions / NAME / "runs.parquet"
     pl.read_parquet(file).drop("system").write_parquet(file)
     with pytest.raises(GoldspanError, match="other columns than runs has"):
@@ -162,7 +159,7 @@ def test_a_site_of_an_empty_lake_shows_what_ships(tmp_path: Path) -> None:
 def test_what_ships_is_what_todays_code_computes(shared: Path, tmp_path: Path) -> None:
     lake, system = tmp_path / "lake", "fixed-nws-1500+bm25-okapi"
     command("ingest", "repoeval", "--source", shared, "--chunkers", "fixed-nws-1500", "--lake", lake).done()
-    assert command("evaluate", "--systems", system, "--lake", lake).code == 0
+    command("evaluate", "--systems", system, "--lake", lake).done()
     edition = LakeWithEditions(lake)
     for table, key in (
         ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),

@@ -72,7 +72,7 @@ HOSTILE_NAMES = (
 @pytest.fixture
 def hostile(tmp_path: Path) -> Lake:
     """A lake whose systems are called what spreadsheets, Markdown and LaTeX would act on."""
-    systems = {name: (place / 100, place / 200) for place, name in enumerate(HOSTILE_NAMES)}
+    systems = {name: (number / 100, number / 200) for number, name in enumerate(HOSTILE_NAMES)}
     return write_lake(tmp_path / "hostile", systems)
 
 
@@ -132,7 +132,7 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "format_name", "table", "said"),
+    ("run", "format_name", "table", "message"),
     [
         (None, "cvs", "ranking", "unknown format 'cvs'"),
         (None, "trec", "ranking", "is for a run, not for leaderboards"),
@@ -142,8 +142,10 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
         (None, "parquet", "ranking", "give a file or folder with -o"),
     ],
 )
-def test_what_cannot_be_exported_is_said(small: Lake, run: str | None, format_name: str, table: str, said: str) -> None:
-    with refused(said, Exit.USAGE):
+def test_what_cannot_be_exported_is_said(
+    small: Lake, run: str | None, format_name: str, table: str, message: str
+) -> None:
+    with refused(message, Exit.USAGE):
         export(small, run, format_name, None, table)
 
 
@@ -190,7 +192,7 @@ def test_a_choice_of_protocol_slice_metrics_and_systems_is_all_that_is_exported(
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "message"),
     [
         (Choice(benchmark="repoevil"), "unknown benchmark 'repoevil'\n  Did you mean 'repoeval'"),
         (Choice(protocol="repoeval@chunking"), "unknown protocol"),
@@ -199,8 +201,8 @@ def test_a_choice_of_protocol_slice_metrics_and_systems_is_all_that_is_exported(
         (Choice(systems=["bm25"]), "unknown system 'bm25'"),
     ],
 )
-def test_a_choice_of_what_there_is_not_is_a_usage_error(small: Lake, choice: Choice, said: str) -> None:
-    with refused(re.escape(said), Exit.USAGE):
+def test_a_choice_of_what_there_is_not_is_a_usage_error(small: Lake, choice: Choice, message: str) -> None:
+    with refused(re.escape(message), Exit.USAGE):
         export(small, None, "csv", None, "ranking", choice)
 
 
@@ -216,24 +218,23 @@ def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path)
 
 
 def test_what_was_written_is_said(small: Lake, tmp_path: Path) -> None:
-    said = command("report", "export", RUN, "--format", "trec", "-o", tmp_path / "x.trec", "--lake", small.root)
+    ended = command("report", "export", RUN, "--format", "trec", "-o", tmp_path / "x.trec", "--lake", small.root)
     n_bytes = (tmp_path / "x.trec").stat().st_size
-    assert (said.code, said.out, said.err) == (0, "", f"wrote {tmp_path / 'x.trec'}: {n_bytes} bytes\n")
+    assert (ended.code, ended.out, ended.err) == (0, "", f"wrote {tmp_path / 'x.trec'}: {n_bytes} bytes\n")
 
 
 def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -> None:
-    said = command("report", "export", "-o", tmp_path / "nowhere" / "x.csv", "--lake", small.root)
-    assert said.code == Exit.USAGE
-    assert f"the folder {tmp_path / 'nowhere'} does not exist" in said.err
+    ended = command("report", "export", "-o", tmp_path / "nowhere" / "x.csv", "--lake", small.root)
+    ended.refused(Exit.USAGE, f"the folder {tmp_path / 'nowhere'} does not exist")
     assert not (tmp_path / "nowhere").exists()
 
 
 def write_ranks(lake: Lake, groups: list[tuple[str, int]]) -> None:
     """Ranks of systems, each with its tie group, in this order."""
     where = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": "subset"}
-    said = {**where, "slice_value": "function-2k", "rank_low": 1, "rank_high": 3, "too_few": False}
+    same = {**where, "slice_value": "function-2k", "rank_low": 1, "rank_high": 3, "too_few": False}
     ranks: list[dict[str, object]] = [
-        {**said, "run_id": run_id(system), "rank": rank, "tie_group": group, "exploratory": False, "unit": "repository"}
+        {**same, "run_id": run_id(system), "rank": rank, "tie_group": group, "exploratory": False, "unit": "repository"}
         for rank, (system, group) in enumerate(groups, start=1)
     ]
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)

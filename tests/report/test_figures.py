@@ -42,10 +42,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 def shapes(svg: str) -> dict[str, set[str]]:
     """Colour → the outlines that are drawn in it or in a shade of it, without their sizes."""
     marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+)(?:-[2-4])?\)"', svg)
-    found: dict[str, set[str]] = {}
+    outlines: dict[str, set[str]] = {}
     for outline, colour in marks:
-        found.setdefault(f"{colour})", set()).add(re.sub(r"[^A-Zhvl]", "", outline))
-    return found
+        outlines.setdefault(f"{colour})", set()).add(re.sub(r"[^A-Zhvl]", "", outline))
+    return outlines
 
 
 def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what(tmp_path: Path) -> None:
@@ -88,10 +88,10 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
         line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(0, 1)]),
         line_chart([curve], ("x", "y"), "n"),
     ]
-    drawn = [found for chart in charts if (found := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
+    drawn = [outlines for chart in charts if (outlines := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
     assert len(drawn) == len(charts)
     # A curve has its marks and, besides, its line.
-    assert all(found >= drawn[1] for found in drawn)
+    assert all(outlines >= drawn[1] for outlines in drawn)
     assert len(drawn[1]) == 1
 
 
@@ -128,8 +128,8 @@ def test_a_system_has_one_colour_whoever_else_is_drawn() -> None:
 
 
 SWEEP = {
-    f"{family}-{size}+{retriever}": 0.1 * place + (0.4 if retriever == "oracle" else 0.0)
-    for place, size in enumerate((300, 1500, 2400), start=1)
+    f"{family}-{size}+{retriever}": 0.1 * number + (0.4 if retriever == "oracle" else 0.0)
+    for number, size in enumerate((300, 1500, 2400), start=1)
     for family, retriever in (("fixed-nws", "bm25-okapi"), ("fixed-nws", "oracle"))
 }
 OTHERS = {"syntax-300+bm25-okapi": 0.5, "syntax-600+bm25-okapi": 0.6, "window-20-10+bm25-okapi": 0.7}
@@ -155,18 +155,20 @@ def page(folder: Path, systems: Mapping[str, float]) -> Element:
 
 
 def test_a_family_of_three_sizes_is_a_line_for_each_retriever_with_its_oracle(tmp_path: Path) -> None:
-    found = page(tmp_path, {**SWEEP, **OTHERS})
-    rows = table(found, "chunking-v1: line_f1@8000 by the size in a chunker")
+    page_ = page(tmp_path, {**SWEEP, **OTHERS})
+    rows = table(page_, "chunking-v1: line_f1@8000 by the size in a chunker")
     # What was cut says how large its chunks are; of the others the name does.
     assert rows == [
         ["Chunkers and retriever", "300", "1,500", "2,400"],
         ["bm25-okapi fixed-nws", "0.100 300", "0.200 833", "0.300 2,400"],
         ["oracle fixed-nws", "0.500 300", "0.600 833", "0.700 2,400"],
     ]
-    (chart,) = [one for one in found.all("svg") if "the size of chunks" in (one.attributes["aria-label"] or "")]
+    (chart,) = [svg for svg in page_.all("svg") if "the size of chunks" in (svg.attributes["aria-label"] or "")]
     assert "bm25-okapi fixed-nws 0.100 at 300 to 0.300 at 2,400" in (chart.attributes["aria-label"] or "")
     (of_target,) = [
-        one for one in found.all("section") if one.attributes.get("data-protocol") == TARGET.partition("@")[2]
+        section
+        for section in page_.all("section")
+        if section.attributes.get("data-protocol") == TARGET.partition("@")[2]
     ]
     assert "by the size of chunks" not in of_target.text
 
@@ -216,9 +218,9 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
     means = means.filter(granularity=board.primary.granularity, metric=board.primary.metric)
     ahead, behind = (means.filter(run_id=run_id).sort("k").select([*AVERAGES]) for run_id in (first, second))
     expected = sorted(value for row in (ahead - behind).rows() for value in row)
-    found = sorted(reading.delta for reading in readings.every if reading.protocol == board.protocol.short)
-    assert found == expected
-    assert len(found) == means["k"].n_unique() * len(AVERAGES)
+    deltas = sorted(reading.delta for reading in readings.every if reading.protocol == board.protocol.short)
+    assert deltas == expected
+    assert len(deltas) == means["k"].n_unique() * len(AVERAGES)
     assert {reading.protocol for reading in readings.every} > {board.protocol.short}
     n_behind = sum(reading.delta < -SAME for reading in readings.every)
     assert len(readings.turned) == n_behind

@@ -26,9 +26,9 @@ def page(small: Lake, tmp_path: Path) -> Element:
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         whole = rows.filter(pl.col("slice") == "subset")
         cut = [
-            whole.with_columns(slice=pl.lit(name), slice_value=pl.lit(value), macro=pl.col("macro") / (place + 2))
+            whole.with_columns(slice=pl.lit(name), slice_value=pl.lit(value), macro=pl.col("macro") / (number + 2))
             for name, values in CUT.items()
-            for place, value in enumerate(values)
+            for number, value in enumerate(values)
         ]
         sized = [each.with_columns(n=pl.lit(4, pl.Int64), n_items=pl.lit(4, pl.Int64)) for each in cut]
         small.write("aggregates", pl.concat([rows, *sized]), part=part.name, fingerprint="cut", **part.folders)
@@ -36,8 +36,8 @@ def page(small: Lake, tmp_path: Path) -> Element:
 
 
 def heats(page: Element) -> list[Element]:
-    found = page.all("section")[0].all("table")
-    return [each for each in found if (each.all("caption")[0].attributes.get("id") or "").startswith("heat-")]
+    tables = page.all("section")[0].all("table")
+    return [each for each in tables if (each.all("caption")[0].attributes.get("id") or "").startswith("heat-")]
 
 
 def test_two_slices_that_cut_alike_are_one_table(page: Element) -> None:
@@ -78,8 +78,8 @@ def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) 
     assert sum(not run.baseline for run in runs) == MOST_SYSTEMS
     assert {run.retriever for run in runs if run.baseline} == {"random", "oracle"}
     stored = facts.comparisons.filter(slice=board.slice[0], slice_value=board.slice[1])
-    for place, (row, cells) in enumerate(beats.lines[:-1]):
-        assert [cell is not None for cell in cells] == [other > place for other in range(1, len(runs))]
+    for position, (row, cells) in enumerate(beats.lines[:-1]):
+        assert [cell is not None for cell in cells] == [other > position for other in range(1, len(runs))]
         for other, cell in zip(runs[1:], cells, strict=True):
             if cell is None:
                 continue

@@ -38,10 +38,10 @@ Lines = set[tuple[str, int]]
 
 def given(content: str) -> tuple[str, object]:
     """The name and the value of a data file; packed JSON unpacked."""
-    found = re.fullmatch(r"goldspan\.give\((\".*?\"),(.*)\);\n", content, re.DOTALL)
-    assert found
-    value = json.loads(found[2])
-    return json.loads(found[1]), json.loads(zlib.decompress(base64.b64decode(value))) if isinstance(
+    match = re.fullmatch(r"goldspan\.give\((\".*?\"),(.*)\);\n", content, re.DOTALL)
+    assert match
+    value = json.loads(match[2])
+    return json.loads(match[1]), json.loads(zlib.decompress(base64.b64decode(value))) if isinstance(
         value, str
     ) else value
 
@@ -72,28 +72,28 @@ def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -
     known = spans_by_item(roster)
     systems = [run.system for run in roster.runs]
     number = items["item_id"].to_list().index(item_id(1))
-    found = known.row(by_predicate=pl.col("item") == number, named=True)
-    files = found["files"]
-    lengths = dict(zip(files, found["lengths"], strict=True))
+    row = known.row(by_predicate=pl.col("item") == number, named=True)
+    files = row["files"]
+    lengths = dict(zip(files, row["lengths"], strict=True))
     # Gold in no file of the repository is in no number of contexts.
-    assert flat_lines(found["gold"], files) == lines_of([span for span in GOLD if span[0] in TEXTS])
+    assert flat_lines(row["gold"], files) == lines_of([span for span in GOLD if span[0] in TEXTS])
     assert lengths["gone.py"] == -1
     assert lengths["a.py"] == 40
     walked = list(dict.fromkeys((path, line) for path, start, end in RANKED for line in range(start, end)))
     spent = accumulate(sum(unit > " " for unit in TEXTS[path].split("\n")[line]) for path, line in walked)
-    paid = {place for place, cost in zip(walked, spent, strict=True) if cost <= 8_000}
+    paid = {line for line, cost in zip(walked, spent, strict=True) if cost <= 8_000}
     assert 15 < len(paid) < len(walked)
-    answers = dict(zip([systems[run] for run in found["run"]], found["answer"], strict=True))
+    answers = dict(zip([systems[run] for run in row["run"]], row["answer"], strict=True))
     assert flat_lines(answers[RETRIEVER], files) == paid
     assert flat_lines(answers[AGENT], files) == lines_of(FINAL)
-    steps = dict(zip([systems[run] for run in found["run"]], found["steps"], strict=True))
+    steps = dict(zip([systems[run] for run in row["run"]], row["steps"], strict=True))
     quads = [steps[AGENT][at : at + 4] for at in range(0, len(steps[AGENT]), 4)]
     for step, spans in enumerate(STEPS, 1):
         mine = [each for quad in quads if quad[0] == step for each in quad[1:]]
         assert flat_lines(mine, files) == lines_of([span for span in spans if span[0] in TEXTS])
     # A file that is nowhere, and one that is named without lines, are named all the same.
     assert {files[quad[1]] for quad in quads} == {"a.py", "b.py", "/testbed/lost.py"}
-    assert found["own"] == [files.index("a.py"), 1, 3, 5]
+    assert row["own"] == [files.index("a.py"), 1, 3, 5]
 
 
 def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,8 +112,8 @@ def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkey
         assert isinstance(rows, dict)
         assert rows["rows"][0]["item_id"] == first
         # How many that can be scored come before it, and which stands beside it; one cannot be.
-        assert rows["at"] == sum(one != item_id(3) for one in seen)
-        assert rows["before"] == next((one for one in reversed(seen) if one != item_id(3)), None)
+        assert rows["at"] == sum(name != item_id(3) for name in seen)
+        assert rows["before"] == next((name for name in reversed(seen) if name != item_id(3)), None)
         seen += [row["item_id"] for row in rows["rows"]]
     assert seen == sorted(item_id(number) for number in range(7))
     _, columns = given((folder / "list.js").read_text(encoding="utf-8"))
@@ -154,8 +154,8 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     of = {which: chosen(roster, classes, which)[0] for which in ItemText}
     # Item 2 is from a repository whose licence nobody knows, item 3 cannot be scored.
     licensed = {item_id(number) for number in range(7) if number not in {2, 3}}
-    asked = {which: set(found["item_id"]) for which, found in of.items()}
-    assert asked == dict.fromkeys(ItemText, licensed) | {ItemText.NONE: set(), ItemText.FLIPS: set()}
+    published = {which: set(items["item_id"]) for which, items in of.items()}
+    assert published == dict.fromkeys(ItemText, licensed) | {ItemText.NONE: set(), ItemText.FLIPS: set()}
     # Where one of the two systems shown first found most, and the other did not.
     lost = pl.when((pl.col("run") == roster.runs.index(roster.usual[0])) & (pl.col("item_id") == item_id(4))).then(1)
     flipped = classes.with_columns(pl.coalesce(lost, "class").alias("class"))

@@ -31,9 +31,9 @@ WINDOWS = "window-4-2+bm25-okapi"
 
 
 def done(*arguments: object) -> Said:
-    said = command(*arguments)  # type: ignore[arg-type]  # the stage is a text
-    assert said.code in (0, Exit.INCOMPLETE), said.err + said.out
-    return said
+    ended = command(*arguments)  # type: ignore[arg-type]  # the stage is a text
+    assert ended.code in (0, Exit.INCOMPLETE), ended.err + ended.out
+    return ended
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +69,8 @@ def runs(lake: Lake) -> list[tuple[str, str, str]]:
     """run_id, task and system of every run that is scored by its ranking; `random` is by what any order is worth."""
     ranked = lake.read("hits").filter(part="ranking")["run_id"].unique()
     is_random = pl.col("system").str.ends_with("+random")
-    found = lake.read("runs").filter(pl.col("run_id").is_in(ranked.implode()), ~is_random).sort("run_id")
-    return found.select("run_id", "task", "system").rows()
+    rows = lake.read("runs").filter(pl.col("run_id").is_in(ranked.implode()), ~is_random).sort("run_id")
+    return rows.select("run_id", "task", "system").rows()
 
 
 def exported(lake: Lake, to: Path, run: str, name: str, *options: object) -> list[str]:
@@ -156,24 +156,22 @@ def test_chunks_of_the_same_lines_are_told_apart(lake: Lake, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--protocol", "beir@graded-v1"), "unknown protocol of"),
         (("--protocol", "beir@graded"), "unknown protocol"),
         (("--metrics", "ndcg"), "apply to boards, not to a run"),
     ],
 )
-def test_what_cannot_be_judged_is_said(lake: Lake, options: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_judged_is_said(lake: Lake, options: tuple[str, ...], message: str) -> None:
     (run_id,) = lake.read("runs").filter(system="mine")["run_id"]
     ended = command("report", "export", run_id, "--format", "qrels", *options, "--lake", lake.root)
-    assert ended.code == Exit.USAGE
-    assert said in ended.err
+    ended.refused(Exit.USAGE, message)
 
 
 def test_a_system_of_two_benchmarks_is_named_with_its_benchmark_or_protocol(lake: Lake, tmp_path: Path) -> None:
     ended = command("report", "export", "whole-file+bm25-okapi", "--format", "trec", "--lake", lake.root)
-    assert ended.code == Exit.USAGE
-    assert "has 4 runs" in ended.err
+    ended.refused(Exit.USAGE, "has 4 runs")
     lines = exported(lake, tmp_path, "whole-file+bm25-okapi", "trec", "--protocol", "repobench-r@official-v1")
     assert lines[0].split(" ")[-1].startswith("repobench-r.official--")
 
@@ -212,17 +210,16 @@ def test_a_beir_folder_is_read_again_and_its_run_scores_alike(
 def test_a_folder_is_never_replaced(lake: Lake, tmp_path: Path) -> None:
     put(tmp_path / "folder/mine", b"x")
     options = ("--format", "beir", "--lake", lake.root)
-    said = command("report", "export", "mine", *options, "-o", tmp_path / "folder")
-    assert said.code != 0
-    assert "folder" in said.err
+    ended = command("report", "export", "mine", *options, "-o", tmp_path / "folder")
+    assert ended.code != 0
+    assert "folder" in ended.err
     assert [path.name for path in tmp_path.rglob("*")] == ["folder", "mine"]
     assert command("report", "export", "mine", *options).code == Exit.USAGE
 
 
 def test_a_run_whose_documents_nobody_knows_is_no_beir_folder(lake: Lake, tmp_path: Path) -> None:
-    said = command("report", "export", "bare", "--format", "beir", "-o", tmp_path / "x", "--lake", lake.root)
-    assert said.code == Exit.MISSING
-    assert "Import it again with --chunker." in said.err
+    ended = command("report", "export", "bare", "--format", "beir", "-o", tmp_path / "x", "--lake", lake.root)
+    ended.refused(Exit.MISSING, "Import it again with --chunker.")
 
 
 FORMATS = ("trec", "tsv", "parquet")
@@ -239,16 +236,14 @@ def test_every_format_of_rankings_gives_the_scores_that_it_was_written_with(
 ) -> None:
     lake, system = Lake(lake_folder), f"{chunker}+bm25-okapi"
     if lake.part("chunkers", chunker) is None:
-        asked = ("repoeval", "--source", source, "--chunkers", chunker, "--lake", lake_folder)
-        assert command("ingest", *asked).code == 0
-        assert command("evaluate", "--systems", system, "--lake", lake_folder).code == 0
+        command("ingest", "repoeval", "--source", source, "--chunkers", chunker, "--lake", lake_folder).done()
+        command("evaluate", "--systems", system, "--lake", lake_folder).done()
     for written in FORMATS:
         file = tmp_path / f"run.{written}"
-        assert command("report", "export", system, "--format", written, "-o", file, "--lake", lake_folder).code == 0
-        named = ("--benchmark", "repoeval", "--system", written, "--chunker", chunker)
-        said = command("ingest", "run", file, *named, "--lake", lake_folder)
-        assert (said.code, f"--format {written})" in said.err) == (0, True), said.err
-    assert command("evaluate", "--systems", ",".join(FORMATS), "--lake", lake_folder).code == 0
+        command("report", "export", system, "--format", written, "-o", file, "--lake", lake_folder).done()
+        options = ("--benchmark", "repoeval", "--system", written, "--chunker", chunker)
+        command("ingest", "run", file, *options, "--lake", lake_folder).done(f"--format {written})")
+    command("evaluate", "--systems", ",".join(FORMATS), "--lake", lake_folder).done()
     first = scores(lake, system)
     key = [name for name in first.columns if first[name].dtype != pl.Float64]
     assert first.height > 100

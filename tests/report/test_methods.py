@@ -33,7 +33,7 @@ def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> No
 
 def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> None:
     lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
-    said: list[tuple[str, str]] = []
+    statuses: list[tuple[str, str]] = []
     for low, high, verdict in (
         (0.01, 0.03, "better"),
         (-0.03, -0.01, "worse"),
@@ -51,11 +51,11 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
             "unit": "repository",
             "n_items": 5, "n_repos": 3,
         }  # fmt: skip
-        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"of-{len(said)}")
+        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"of-{len(statuses)}")
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
         assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
-        said.append((pair.status, pair.why))
+        statuses.append((pair.status, pair.why))
         over_items = [{**row, "unit": "item"}]
         write(
             lake,
@@ -63,11 +63,11 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
             over_items,
             benchmark="repoeval",
             protocol=CHUNKING,
-            fingerprint=f"over-items-{len(said)}",
+            fingerprint=f"over-items-{len(statuses)}",
         )
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
-        assert (pair.status, pair.why) == (said[-1][0], f"{said[-1][1]}, for these repositories only")
-    assert said == [
+        assert (pair.status, pair.why) == (statuses[-1][0], f"{statuses[-1][1]}, for these repositories only")
+    assert statuses == [
         ("agrees", "on the board: better"),
         ("disagrees", "on the board: worse"),
         ("cannot tell", "on the board: not significantly different"),
@@ -81,7 +81,7 @@ def test_an_expectation_of_systems_that_were_not_run_says_which(pages: dict[str,
     _, *rows = table(pages["methods.html"], "Systems that differ in the chunker alone")
     assert [row[0] for row in rows] == ["syntax-1500 than fixed-nws-1500"]
     assert rows[0][3] == "not runno run of syntax-1500 in this lake"
-    assert {one.part for one in EXPECTATIONS} == {"chunker", "retriever"}
+    assert {expectation.part for expectation in EXPECTATIONS} == {"chunker", "retriever"}
 
 
 def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
@@ -89,7 +89,7 @@ def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
     flags = [["ends-past-eof:2"], ["ends-past-eof:1", "duplicate-spans:4"], [], None, [], []]
     flagged = items.with_columns(pl.Series("gold_flags", flags, table_of("items").columns["gold_flags"]))
     small.write("items", flagged, part="repoeval", fingerprint="flagged", benchmark="repoeval")
-    assert [one[1:4] for one in findings(TablesRead(small))] == [
+    assert [finding[1:4] for finding in findings(TablesRead(small))] == [
         ("spans that end past their file's end", "2", "3"),
         ("duplicate spans", "1", "4"),
         ("not scorable: the repository cannot be had", "1", "–"),
@@ -107,8 +107,8 @@ def test_two_readings_are_compared_on_the_same_runs(pages: dict[str, Element]) -
 
 
 def test_every_compared_quantity_is_a_row_of_the_page(lake_folder: Path, tmp_path: Path) -> None:
-    said = command("report", "--lake", lake_folder, "--site", tmp_path / "site")
-    assert said.code in {0, 5}, said.err
+    ended = command("report", "--lake", lake_folder, "--site", tmp_path / "site")
+    assert ended.code in {0, 5}, ended.err
     page = parse((tmp_path / "site/methods.html").read_text())
     cells = {cell.text for tag in ("td", "th") for cell in page.all(tag)}
     rows = parity_rows()
@@ -122,11 +122,11 @@ def test_every_compared_quantity_is_a_row_of_the_page(lake_folder: Path, tmp_pat
     [([0.09], 9, 8, "0.1"), ([0.9, 0.01, 0.0], 300, 40, "0.02"), ([0.4], 5, 4, "0.35"), ([0.4], 1, 2, "0.35")],
 )
 def test_a_board_quotes_the_cell_nearest_to_it(numbers: list[float], n_repos: int, cell: int, mean: str) -> None:
-    said = coverage_note(numbers, n_repos, is_hit_or_miss=True)
-    assert f"(scores of 0 or 1, a mean of {mean}, {cell} repositories of unequal size)" in said
+    note = coverage_note(numbers, n_repos, is_hit_or_miss=True)
+    assert f"(scores of 0 or 1, a mean of {mean}, {cell} repositories of unequal size)" in note
     cells = [simulated_coverage()["hit or miss", cell, alike][MEANS.index(float(mean))] for alike in ALIKE]
-    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases at correlations of up to 0.2" in said
-    assert f"in {cells[3]} % at 0.4" in said
+    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases at correlations of up to 0.2" in note
+    assert f"in {cells[3]} % at 0.4" in note
 
 
 def test_scores_between_0_and_1_have_the_range_of_both_kinds() -> None:

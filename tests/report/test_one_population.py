@@ -47,11 +47,11 @@ def numbers(home: Path, protocol: str, where: tuple[str, str]) -> dict[str, floa
     view = {"protocol": protocol, "metric": metric, "k": k, "slice": where[0], "slice_value": where[1]}
     lake = Lake(home / "lake")
     rows = lake.scan("boards").filter("is_shown", **view).join(lake.scan("runs"), on="run_id").sort("place").collect()
-    found = dict(rows.select("system", "value").iter_rows())
-    assert len(found) == rows.height > 3
+    values = dict(rows.select("system", "value").iter_rows())
+    assert len(values) == rows.height > 3
     published = pl.read_parquet(home / "site/data/aggregates.parquet").filter(**view)
-    assert found == dict(published.select("system", average).iter_rows())
-    return found
+    assert values == dict(published.select("system", average).iter_rows())
+    return values
 
 
 def numbers_of(home: Path, protocol: str, metric: str) -> dict[str, float]:
@@ -82,17 +82,17 @@ def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, proto
         exported = {row["system"]: float(row["value"]) for row in rows if row["is_shown"] == "true"}
         assert exported == expected
         assert {row["average"] for row in rows if row["is_shown"] == "true"} == {average}
-        said = command("evaluate", "table", benchmark, "--protocol", protocol, *of, "--lake", lake)
-        title, _, *lines = said.out.splitlines()
+        printed = command("evaluate", "table", benchmark, "--protocol", protocol, *of, "--lake", lake)
+        title, _, *lines = printed.out.splitlines()
         assert f"{'all items' if where[0] == 'all' else ' '.join(where)}, {average}" in title
         cells = [line.split("\t") for line in lines if not line.startswith("#")]
-        assert {cell[0]: cell[2] for cell in cells} == {name: f"{one:.3f}" for name, one in expected.items()}
+        assert {cell[0]: cell[2] for cell in cells} == {name: f"{number:.3f}" for name, number in expected.items()}
         first, *others = sorted(expected)
         # Every pair on the slice that the board opens on, one pair on each of the others.
         for other in others if where == opens_on else others[:1]:
-            (one,) = compare(Lake(lake), first, other, [], protocol_names=[protocol], slice_name="=".join(where))
-            assert (one["a"], one["b"]) == (expected[first], expected[other])
-            assert ((one["slice"], one["slice_value"]), one["average"]) == (where, average)
+            (pair,) = compare(Lake(lake), first, other, [], protocol_names=[protocol], slice_name="=".join(where))
+            assert (pair["a"], pair["b"]) == (expected[first], expected[other])
+            assert ((pair["slice"], pair["slice_value"]), pair["average"]) == (where, average)
 
 
 @pytest.mark.parametrize("protocol", BOARDS)
@@ -101,12 +101,12 @@ def test_the_scripts_data_has_the_boards_number(home: Path, protocol: str) -> No
     benchmark, _, short = protocol.partition("@")
     board = _given(home / f"site/boards/{benchmark}/{short}.js")
     (path,) = [column["path"] for column in board["columns"] if column["path"].endswith(f"-{metric}-{k}")]
-    by_slice, place = _given(home / f"site/{path}.js"), board["fields"].index(average)
+    by_slice, column = _given(home / f"site/{path}.js"), board["fields"].index(average)
     for where in slices(home, protocol):
         expected = numbers(home, protocol, where)
         given = zip(board["runs"], by_slice["=".join(where)], strict=True)
-        assert {run["system"]: f"{row[place]:.3f}" for run, row in given if row} == {
-            name: f"{one:.3f}" for name, one in expected.items()
+        assert {run["system"]: f"{row[column]:.3f}" for run, row in given if row} == {
+            name: f"{number:.3f}" for name, number in expected.items()
         }
 
 
@@ -126,16 +126,16 @@ def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     benchmark, _, short = protocol.partition("@")
     page = parse((home / f"site/{benchmark}-all.html").read_text(encoding="utf-8"))
     head, *rows = table(page, f"{short}, {average}:")
-    place, systems = head.index(f"{metric}@{k}" if k else metric), systems_of(home)
-    shown = {systems[row[0]]: row[place].split()[0] for row in rows if len(row) > place}
-    assert shown == {name: f"{one:.3f}" for name, one in numbers(home, protocol, where).items()}
+    column, systems = head.index(f"{metric}@{k}" if k else metric), systems_of(home)
+    shown = {systems[row[0]]: row[column].split()[0] for row in rows if len(row) > column}
+    assert shown == {name: f"{number:.3f}" for name, number in numbers(home, protocol, where).items()}
     captions = [(each.all("caption")[0].text, each) for each in page.all("table")]
     (heat,) = [each for caption, each in captions if f", {short}: " in caption and ", by repository" in caption]
     head, *rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in heat.all("tr")]
-    by_slice = [numbers(home, protocol, one) for one in slices(home, protocol)[1:]]
+    by_slice = [numbers(home, protocol, slice_) for slice_ in slices(home, protocol)[1:]]
     assert len(head) == 1 + len(by_slice)
     for name, *cells in rows:
-        assert cells == [f"{one[systems[name]]:.3f}" for one in by_slice]
+        assert cells == [f"{numbers_[systems[name]]:.3f}" for numbers_ in by_slice]
 
 
 def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
@@ -144,8 +144,8 @@ def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
     )
     page = parse((home / "site/contextbench-all.html").read_text(encoding="utf-8"))
     head, *lines = table(page, "official-v1, micro:")
-    systems, place = systems_of(home), head.index("line_coverage")
-    shown = {systems[line[0]]: line[place].rstrip() for line in lines if len(line) == len(head)}
+    systems, column = systems_of(home), head.index("line_coverage")
+    shown = {systems[line[0]]: line[column].rstrip() for line in lines if len(line) == len(head)}
     for system, low, high in rows.select("system", "micro_low", "micro_high").drop_nulls().iter_rows():
         assert shown[system].endswith(f" {low:.3f} to {high:.3f}")
 
@@ -154,13 +154,13 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
     lake, page = Lake(home / "lake"), parse((home / "site/index.html").read_text(encoding="utf-8"))
     facts = TablesRead(lake)
     shown = [each.text for each in page.all("p") if "verdict" in (each.attributes.get("class") or "")]
-    for place, benchmark in enumerate(facts.benchmarks):
+    for position, benchmark in enumerate(facts.benchmarks):
         board = build_board(facts, facts.boards(benchmark)[0])
         verdict = board_verdict(board)
         systems = {run.run_id: run.system for run in facts.runs}
         assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
         by_agents, of_board = agents_sentence(board), board_sentence(board)
-        assert shown[place] == (by_agents or of_board)
+        assert shown[position] == (by_agents or of_board)
         for text in filter(None, (by_agents, of_board)):
             # After a colon it goes on in lower case, unless it begins with a name.
             assert not re.search(": (Too|No) ", text)
@@ -182,7 +182,7 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
         for bar in bars
     ]
     assert len(widths) > 3
-    assert [round(sum(one), 1) for one in widths] == [100.0] * len(widths)
+    assert [round(sum(parts), 1) for parts in widths] == [100.0] * len(widths)
 
 
 PART = "my-search"
@@ -194,13 +194,12 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     lines = file.read_text().splitlines(keepends=True)
     first = lines[0].split()[0]
     file.write_text("".join(line for line in lines if line.split()[0] != first))
-    asked = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
-    said = command("ingest", "run", file, *asked, *flags).done()
-    assert "answers 4 of 5 items" in said.err
-    said = command("evaluate", *flags)
-    (shown,) = [line for line in said.out.splitlines() if PART in line]
+    options = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
+    command("ingest", "run", file, *options, *flags).done("answers 4 of 5 items")
+    ended = command("evaluate", *flags)
+    (shown,) = [line for line in ended.out.splitlines() if PART in line]
     assert shown.endswith("4 of 5 items  partial")
-    assert "more: " in said.out
+    assert "more: " in ended.out
     rows = command("evaluate", "table", "repoeval", "--protocol", "repoeval@chunking-v1", *flags).out.splitlines()
     name, rank, *_, items = [row for row in rows if not row.startswith("#")][-1].split("\t")
     assert (name, rank, items) == (f"{PART} (partial)", "", "4 of 5")
@@ -213,7 +212,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     assert command("report", "--site", tmp_path / "site", "--quiet", *flags).code == 0
     page = parse((tmp_path / "site/repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "chunking-v1, macro:")]
-    apart = next(place for place, name in enumerate(names) if name.startswith("Not comparable"))
+    apart = next(number for number, name in enumerate(names) if name.startswith("Not comparable"))
     assert names[apart + 1 :] == [f"{PART} partial: 4 of 5 items"]
     # Its mean is over other items than the reference's: a difference of the two says nothing.
     differences = {row[0]: row[4] for row in table(page, "chunking-v1, macro:")[1:] if len(row) > 4}

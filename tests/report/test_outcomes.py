@@ -48,11 +48,11 @@ def decoded(column: Column, n: int) -> np.ndarray[tuple[int], np.dtype[np.float6
     ("n_different", "width"), [(0, 1), (3, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4)], ids=lambda each: str(each)
 )
 def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different: int, width: int) -> None:
-    values = [None, *(1 / (3 + place) for place in range(n_different)), None, *[1 / 3] * bool(n_different)]
+    values = [None, *(1 / (3 + number) for number in range(n_different)), None, *[1 / 3] * bool(n_different)]
     column = coded_numbers(np.array(values, dtype=float))
     assert len(unpacked(str(column["codes"]))) == len(values) * width
-    found = decoded({key: str(text) for key, text in column.items()}, len(values))
-    np.testing.assert_array_equal(found, np.array(values, dtype=float))
+    numbers = decoded({key: str(text) for key, text in column.items()}, len(values))
+    np.testing.assert_array_equal(numbers, np.array(values, dtype=float))
 
 
 def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> None:
@@ -63,24 +63,22 @@ def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> 
     )
     ranges = compare._ranges(items)
     assert ranges[0] == ["a/", 0, 3]
-    assert [id_ for one in ranges for id_ in names(one)] == ids
+    assert [id_ for range_ in ranges for id_ in names(range_)] == ids
 
 
-def names(found: list[object]) -> list[object]:
-    if len(found) == 1:
-        return found
-    prefix, first, n = found
+def names(range_: list[object]) -> list[object]:
+    if len(range_) == 1:
+        return range_
+    prefix, first, n = range_
     return [f"{prefix}{number}" for number in range(int(str(first)), int(str(first)) + int(str(n)))]
 
 
 def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
     facts = TablesRead(lake)
-    chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
+    chunking, target = (build_board(facts, protocol) for protocol in facts.boards("repoeval"))
     assert len(BoardOutcomes(target).rows) < 2
-    found = BoardOutcomes(chunking)
-    assert found is not None
-    assert [row.run.system for row in found.rows] == ["fixed-nws-1500+jaccard", LIMITED]
+    assert [row.run.system for row in BoardOutcomes(chunking).rows] == ["fixed-nws-1500+jaccard", LIMITED]
 
 
 @pytest.fixture(scope="module")
@@ -113,45 +111,44 @@ def check(lake: Lake) -> None:
     """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
     facts = TablesRead(lake)
     n_pairs = 0
-    for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
-        found = BoardOutcomes(board)
-        files = {path: given(content) for path, content in outcome_files(found, {})}
-        said = files[f"{found.name}.js"]
-        n = int(str(said["n"]))
-        ranges: list[list[object]] = json.loads(unpacked(str(said["ids"])))
-        assert [id_ for one in ranges for id_ in names(one)] == found.items["item_id"].to_list()
+    for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
+        outcomes = BoardOutcomes(board)
+        files = {path: given(content) for path, content in outcome_files(outcomes, {})}
+        about = files[f"{outcomes.name}.js"]
+        n = int(str(about["n"]))
+        ranges: list[list[object]] = json.loads(unpacked(str(about["ids"])))
+        assert [id_ for range_ in ranges for id_ in names(range_)] == outcomes.items["item_id"].to_list()
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
         values = []
-        for row in found.rows:
-            run = files[f"{found.name}/{run_key(row.run.run_id)}.js"]
+        for row in outcomes.rows:
+            run = files[f"{outcomes.name}/{run_key(row.run.run_id)}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
             mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
-            expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
+            expected = outcomes.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
             np.testing.assert_array_equal(mine, expected.to_numpy())
             values.append(mine)
             ledger = lake.scan("ledger", protocol=board.protocol.name).filter(run_id=row.run.run_id).collect()
-            whys = dict(zip(found.items["item_id"], whole(str(run["why"]), n), strict=True))
-            columns = {"n_gold": said["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
+            whys = dict(zip(outcomes.items["item_id"], whole(str(run["why"]), n), strict=True))
+            columns = {"n_gold": about["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
             by_item = {
-                name: dict(zip(found.items["item_id"], decoded(column, n), strict=True))  # type: ignore[arg-type]
+                name: dict(zip(outcomes.items["item_id"], decoded(column, n), strict=True))  # type: ignore[arg-type]
                 for name, column in columns.items()
             }
             beside = scores_of_lines(lake, board, row.run.run_id)
             assert ("returned" in run) == bool(beside)
-            for one in ledger.iter_rows(named=True):
-                if one["item_id"] in whys:
-                    assert by_item["n_gold"][one["item_id"]] == one["n_gold"]
+            for entry in ledger.iter_rows(named=True):
+                item = entry["item_id"]
+                if item in whys:
+                    assert by_item["n_gold"][item] == entry["n_gold"]
                     if beside:
-                        assert by_item["found"][one["item_id"]] == one["found"]
-                        assert by_item["returned"][one["item_id"]] == beside[one["item_id"]]
-                    assert one[list(LEDGER_TITLES)[whys[one["item_id"]] - 1]] == max(
-                        one[name] for name in LEDGER_TITLES
-                    )
-        strata = whole(str(said["stratum"]), n)
-        repos = whole(str(said["repo"]), n)
-        for stratum, value in enumerate(found.strata):
-            for pair in pairs_among(board, [row.run.run_id for row in found.rows], [value]).iter_rows(named=True):
+                        assert by_item["found"][item] == entry["found"]
+                        assert by_item["returned"][item] == beside[item]
+                    assert entry[list(LEDGER_TITLES)[whys[item] - 1]] == max(entry[name] for name in LEDGER_TITLES)
+        strata = whole(str(about["stratum"]), n)
+        repos = whole(str(about["repo"]), n)
+        for stratum, value in enumerate(outcomes.strata):
+            for pair in pairs_among(board, [row.run.run_id for row in outcomes.rows], [value]).iter_rows(named=True):
                 both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])
                 less = (values[pair["b"]] - values[pair["a"]])[both]
                 means = [less[repos[both] == repo].mean() for repo in np.unique(repos[both])]

@@ -54,10 +54,12 @@ def test_a_systems_page_has_its_number_its_place_and_its_run(pages: dict[str, El
     assert "systems/fixed-nws-1500-jaccard.html" in own
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_every_score_is_the_lakes_to_three_decimals(pages: dict[str, Element], place: int) -> None:
-    rows = board(pages, f"RepoEval (sample), {list(PROTOCOLS)[place].partition('@')[2]}, macro")
-    wanted = {called(name.replace(HOSTILE, HOSTILE_SHOWN)): f"{values[place]:.3f}" for name, values in SYSTEMS.items()}
+@pytest.mark.parametrize("position", [0, 1])
+def test_every_score_is_the_lakes_to_three_decimals(pages: dict[str, Element], position: int) -> None:
+    rows = board(pages, f"RepoEval (sample), {list(PROTOCOLS)[position].partition('@')[2]}, macro")
+    wanted = {
+        called(name.replace(HOSTILE, HOSTILE_SHOWN)): f"{values[position]:.3f}" for name, values in SYSTEMS.items()
+    }
     assert {name: row["ndcg@10"] for name, row in rows.items() if name in wanted} == wanted
 
 
@@ -89,8 +91,8 @@ def test_rows_come_best_first_and_what_cannot_be_compared_last(pages: dict[str, 
 
 
 def test_bold_marks_the_best_retriever_and_never_a_baseline(pages: dict[str, Element]) -> None:
-    found = [each for each in pages["repoeval-all.html"].all("table") if MACRO in each.text]
-    bold = [row.all("th")[0].text for row in found[0].all("tr") if row.all("b")]
+    tables = [each for each in pages["repoeval-all.html"].all("table") if MACRO in each.text]
+    bold = [row.all("th")[0].text for row in tables[0].all("tr") if row.all("b")]
     assert bold == ["bm25-okapi window-20-10"]
 
 

@@ -2,6 +2,7 @@ import re
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lake.store import Lake
 from report.build import build
 from report.charts.drawing import write_shared_picture
 from report.commands.build import HOST, _address, server_of
-from tests.tiny import command, put, refused
+from tests.tiny import Said, command, put, refused
 
 
 @pytest.fixture
@@ -19,21 +20,24 @@ def site(tmp_path: Path) -> Path:
     return put(tmp_path / "site" / "index.html", b"<p>boats").parent
 
 
-def test_the_site_is_served(site: Path) -> None:
+@pytest.fixture
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served."""
     with server_of(site, 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with urllib.request.urlopen(f"http://{HOST}:{server.server_port}/", timeout=10) as answer:
-            assert answer.read() == b"<p>boats"
+        yield f"http://{HOST}:{server.server_port}"
         server.shutdown()
+
+
+def test_the_site_is_served(address: str) -> None:
+    with urllib.request.urlopen(f"{address}/", timeout=10) as answer:
+        assert answer.read() == b"<p>boats"
 
 
 @pytest.mark.parametrize("path", ["%00", "a%00b/", "%ed%a0%80", "x" * 5_000])
-def test_a_name_that_no_file_can_have_is_not_found(site: Path, path: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with server_of(site, 0) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(urllib.error.HTTPError) as answered:
-            urllib.request.urlopen(f"http://{HOST}:{server.server_port}/{path}", timeout=10)
-        server.shutdown()
+def test_a_name_that_no_file_can_have_is_not_found(address: str, path: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(urllib.error.HTTPError) as answered:
+        urllib.request.urlopen(f"{address}/{path}", timeout=10)
     assert answered.value.code == 404
     answered.value.close()
     assert "Traceback" not in capfd.readouterr().err
@@ -41,11 +45,9 @@ def test_a_name_that_no_file_can_have_is_not_found(site: Path, path: str, capfd:
 
 def test_a_port_in_use_is_a_sentence(site: Path) -> None:
     with server_of(site, 0) as server:
-        said = command("report", "serve", "--site", site, "--port", server.server_port)
-    assert (said.code, said.out) == (Exit.ERROR, "")
-    assert (
-        said.err == f"report: port {server.server_port} is in use\n  Choose another: make serve SITE={site} PORT=8001\n"
-    )
+        ended = command("report", "serve", "--site", site, "--port", server.server_port)
+    choose = f"  Choose another: make serve SITE={site} PORT=8001\n"
+    assert ended == Said(Exit.ERROR, "", f"report: port {server.server_port} is in use\n{choose}")
 
 
 def test_without_a_site_it_says_how_to_build_one(tmp_path: Path) -> None:

@@ -36,11 +36,11 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def test_a_finished_trajectory_keeps_what_it_had_and_one_without_steps_has_nothing(lake: Lake) -> None:
-    found = coverage_by_step(lake, BY_LINES)
-    assert found["n"].unique().to_list() == [3]
-    assert found["step"].to_list() == list(range(1, MAX_STEPS + 1))
+    rows = coverage_by_step(lake, BY_LINES)
+    assert rows["n"].unique().to_list() == [3]
+    assert rows["step"].to_list() == list(range(1, MAX_STEPS + 1))
     first = [0.5 / 3, (0.4 + 1.0) / 3, (0.4 + 1.0) / 3, 2 / 3]
-    assert found["coverage"].to_list() == pytest.approx(first + [2 / 3] * (MAX_STEPS - 4))
+    assert rows["coverage"].to_list() == pytest.approx(first + [2 / 3] * (MAX_STEPS - 4))
 
 
 def test_a_run_without_any_step_is_not_shown(lake: Lake) -> None:
@@ -54,7 +54,7 @@ def test_a_trajectory_longer_than_the_picture_is_shown_as_far_as_it_goes(lake: L
 
 def test_the_order_in_which_items_are_stored_says_nothing_to_the_last_bit(tmp_path: Path) -> None:
     sizes = [(n_gold, seen) for n_gold in range(3, 97) for seen in (n_gold // 3, n_gold // 2, n_gold - 1)]
-    found = []
+    curves = []
     for seed in range(8):
         names = [f"item {number}" for number in range(len(sizes))]
         Random(seed).shuffle(names)
@@ -66,8 +66,8 @@ def test_the_order_in_which_items_are_stored_says_nothing_to_the_last_bit(tmp_pa
         lake = Lake(tmp_path / str(seed))
         write(lake, "aggregates", [aggregate("line_auc", len(sizes))], **FOLDERS)
         write(lake, "step_scores", rows, **FOLDERS)
-        found.append(coverage_by_step(lake, BY_LINES)["coverage"].to_list())
-    assert all(one == found[0] for one in found)
+        curves.append(coverage_by_step(lake, BY_LINES)["coverage"].to_list())
+    assert all(curve == curves[0] for curve in curves)
 
 
 def test_a_lake_without_trajectories_has_no_steps(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ def test_a_run_says_where_its_numbers_come_from(submitted: Lake) -> None:
 
 def blocks(page: Element) -> tuple[dict[str, str], list[str]]:
     codes = page.all("code")
-    files = {str(one.attributes["data-recipe"]): one.text_raw for one in codes if "data-recipe" in one.attributes}
-    return files, [one.text_raw for one in codes if "data-command" in one.attributes]
+    files = {str(code.attributes["data-recipe"]): code.text_raw for code in codes if "data-recipe" in code.attributes}
+    return files, [code.text_raw for code in codes if "data-command" in code.attributes]
 
 
 def test_numbers_alone_are_on_no_leaderboard(submitted: Lake, tmp_path: Path) -> None:
@@ -116,5 +116,5 @@ def test_the_gate_of_the_recipe_fails_where_the_score_drops(
     assert command("evaluate", *words[3:], "--lake", lake_folder).code == Exit.DONE
     now = Lake(lake_folder)
     change(now, "scores", *now.parts("scores", protocol=step["env"]["PROTOCOL"]), value=pl.col("value") * 0.5)
-    said = command("evaluate", *words[3:], "--lake", lake_folder)
-    assert said.code == Exit.GATE, said.out + said.err
+    ended = command("evaluate", *words[3:], "--lake", lake_folder)
+    assert ended.code == Exit.GATE, ended.out + ended.err

@@ -40,19 +40,19 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
               "not_returned": 0.0}  # fmt: skip
     write(small, "ledger", [ledger], benchmark="repoeval", protocol=CHUNKING, run_id=run_id(JACCARD))
     board = board_of(small)
-    found = items_of(board)
-    mine = found[run_id(JACCARD)]
+    by_run = items_of(board)
+    mine = by_run[run_id(JACCARD)]
     against = {row.run.system: reference_run(board, row.run) for row in board.every}
     assert [run and run.system for run in (against[JACCARD], against[OWN_FILE])] == [OWN_FILE, WINDOWS]
-    assert [(one["item_id"], round(one["difference"] or 0, 9)) for one in mine["won"]] == [
+    assert [(item["item_id"], round(item["difference"] or 0, 9)) for item in mine["won"]] == [
         ("item/1", 0.5), ("item/0", 0.1), ("item/3", 0.1),
     ]  # fmt: skip
-    assert [(one["item_id"], one["value"], one["other"]) for one in mine["lost"]] == [("item/4", 0.25, 0.5)]
+    assert [(item["item_id"], item["value"], item["other"]) for item in mine["lost"]] == [("item/4", 0.25, 0.5)]
     assert [(share.title, share.percent) for share in mine["won"][0]["shares"]] == [
         ("found", "75 %"), ("ranked too low", "25 %"),
     ]  # fmt: skip
     # The item that cannot be scored is drawn for nobody; the reference is held against the first of the others.
-    assert {tuple(one["item_id"] for one in of["drawn"]) for of in found.values()} == {
+    assert {tuple(item["item_id"] for item in of["drawn"]) for of in by_run.values()} == {
         tuple(f"item/{n}" for n in range(5))
     }
 
@@ -109,8 +109,8 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     )
     assert profile(board, others[0]).startswith("Balanced search: 2.0 lines")
     narrow = with_lines(first, 0.5, 0.25 * BREADTH, 0.2 - REDUNDANT, 0.4 / LATE)
-    said = profile(with_rows(board, narrow, *others), narrow)
-    assert [word in said for word in ("Narrow search", "; efficient reading", "; early")] == [True] * 3
+    text = profile(with_rows(board, narrow, *others), narrow)
+    assert [word in text for word in ("Narrow search", "; efficient reading", "; early")] == [True] * 3
     # A board without such metrics has none.
     assert profile(board_of(small), first) == ""
 

@@ -43,27 +43,27 @@ def write_wide(
     lake = Lake(root)
     declare(lake, retrievers().values())
     chosen = [protocols()[name] for name in names]
-    for place, benchmark in enumerate(dict.fromkeys(one.name.partition("@")[0] for one in chosen)):
-        draw = np.random.default_rng(place)
-        said = {"display_name": TITLES[benchmark], "title": "Made up", "tags": ["made"], "licence": "MIT"}
-        of_it = row(benchmark, {"label": "made", "licences": list[object](), "place": place}, **said)
+    for position, benchmark in enumerate(dict.fromkeys(protocol.name.partition("@")[0] for protocol in chosen)):
+        draw = np.random.default_rng(position)
+        words = {"display_name": TITLES[benchmark], "title": "Made up", "tags": ["made"], "licence": "MIT"}
+        of_it = row(benchmark, {"label": "made", "licences": list[object](), "place": position}, **words)
         items = _items(draw, benchmark, n_items, items_of_a_repo)
         write(lake, "benchmarks", [of_it], part=benchmark)
         _write(lake, "items", items.drop("n_repo"), benchmark=benchmark)
         kind = "candidate" if benchmark == "repobench-r" else "context"
         gold = items.select("item_id", gold=pl.lit(kind), path=_path(benchmark, pl.col("n_candidates") // 2))
         _write(lake, "gold_spans", gold, benchmark=benchmark, line_start=8, line_end=20, candidate=0)
-        mine = [one for one in chosen if one.name.partition("@")[0] == benchmark]
-        means: dict[str, list[pl.DataFrame]] = {one.name: [] for one in mine}
+        mine = [protocol for protocol in chosen if protocol.name.partition("@")[0] == benchmark]
+        means: dict[str, list[pl.DataFrame]] = {protocol.name: [] for protocol in mine}
         for number, system in enumerate(_systems(benchmark, n_systems)):
             quality = 0.15 + 0.7 * (number + 0.5) / n_systems
             ranks = np.minimum(draw.geometric(quality, n_items), items["n_candidates"].to_numpy())
             run_id = f"{benchmark}.{TASKS[benchmark]}--{system}--{number:08x}"
             _write_run(lake, benchmark, run_id, items.with_columns(rank=ranks), draw)
-            for one in mine:
-                means[one.name].append(_write_scores(lake, one, run_id, items.with_columns(rank=ranks), draw))
-        for one in mine:
-            _write_comparisons(lake, one, pl.concat(means[one.name]))
+            for protocol in mine:
+                means[protocol.name].append(_write_scores(lake, protocol, run_id, items.with_columns(rank=ranks), draw))
+        for protocol in mine:
+            _write_comparisons(lake, protocol, pl.concat(means[protocol.name]))
     cut = {system.partition("+")[0] for name in TITLES for system in _systems(name, n_systems) if "+" in system}
     write(lake, "chunkers", [row(name, {}, meaning="Made up.") for name in sorted(cut)])
     return write_boards(lake)
@@ -73,10 +73,10 @@ def _systems(benchmark: str, n: int) -> list[str]:
     """So many names, the best last: baselines, retrievers over chunks of many sizes, agents where there are any."""
     baselines = ["whole-file+random", "whole-file+oracle"]
     agents = [f"agent-{number}" for number in range(n // 4)] if benchmark == "contextbench" else []
-    named = ("bm25-okapi", "jaccard-regex", "tfidf", "bm25-code")
-    cut = [f"fixed-nws-{100 * size}+{name}" for size in range(1, n) for name in named]
+    retriever_names = ("bm25-okapi", "jaccard-regex", "tfidf", "bm25-code")
+    cut = [f"fixed-nws-{100 * size}+{name}" for size in range(1, n) for name in retriever_names]
     if benchmark == "repobench-r":
-        cut = [f"whole-file+{name}" for name in (*named, *(f"bm25-okapi:k1={place / 10}" for place in range(1, n)))]
+        cut = [f"whole-file+{name}" for name in (*retriever_names, *(f"bm25-okapi:k1={k1 / 10}" for k1 in range(1, n)))]
     return [*baselines, *cut[: n - len(baselines) - len(agents)], *agents]
 
 
@@ -87,8 +87,8 @@ def _path(benchmark: str, number: pl.Expr) -> pl.Expr:
 def _items(draw: np.random.Generator, benchmark: str, n: int, items_of_a_repo: int) -> pl.DataFrame:
     number = pl.int_range(n)
 
-    def one_of(values: Sequence[str], place: pl.Expr) -> pl.Expr:
-        return place.mod(len(values)).replace_strict(dict(enumerate(values)), return_dtype=pl.String)
+    def one_of(values: Sequence[str], position: pl.Expr) -> pl.Expr:
+        return position.mod(len(values)).replace_strict(dict(enumerate(values)), return_dtype=pl.String)
 
     return pl.select(
         pl.format("item/{}", number.cast(pl.String).str.zfill(6)).alias("item_id"),
@@ -122,8 +122,8 @@ def _write_run(lake: Lake, benchmark: str, run_id: str, items: pl.DataFrame, dra
     returned = pl.col("n_candidates") if whole else pl.lit(N_RETURNED)
     ties = pl.lit([], pl.List(pl.Int64))
     _write(lake, "run_items", items.select("item_id", n_returned=returned, ties=ties), **folders, **answered)
-    place = pl.int_ranges(1, returned + 1)
-    hits = items.select("item_id", "n_candidates", gold_at="rank", rank=place).explode("rank")
+    ranks = pl.int_ranges(1, returned + 1)
+    hits = items.select("item_id", "n_candidates", gold_at="rank", rank=ranks).explode("rank")
     # The gold, candidate n // 2, at its rank, the others in their order around it.
     number = (pl.col("n_candidates") // 2 + pl.col("rank") - pl.col("gold_at")) % pl.col("n_candidates")
     scores = pl.Series(draw.random(hits.height) * 40)
@@ -150,8 +150,8 @@ def _write_scores(
             parts.append(items.select("item_id", value=value, numerator=value, **_literals(measured)))
     scores = pl.concat(parts)
     _write(lake, "scores", scores, **folders, protocol_hash=protocol.name, denominator=1.0)
-    found = _aggregates(scores, items, folders["benchmark"])
-    _write(lake, "aggregates", found, protocol.name, **folders)
+    means = _aggregates(scores, items, folders["benchmark"])
+    _write(lake, "aggregates", means, protocol.name, **folders)
     unfound = (rank > 2).cast(pl.Float64)
     nothing = dict.fromkeys(("seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
     ledger = items.select("item_id", found=1.0 - unfound, past_budget=unfound)
@@ -159,7 +159,7 @@ def _write_scores(
     _write_ledger_means(lake, ledger, items, folders)
     primary = protocol.primary
     of_it = (pl.col("metric") == primary.metric) & (pl.col("k") == primary.k)
-    return found.filter(of_it, pl.col("slice") != "repo").with_columns(run_id=pl.lit(run_id))
+    return means.filter(of_it, pl.col("slice") != "repo").with_columns(run_id=pl.lit(run_id))
 
 
 def _sliced(frame: pl.DataFrame, items: pl.DataFrame, benchmark: str) -> list[pl.DataFrame]:
@@ -204,8 +204,8 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
     folders = {"benchmark": protocol.name.partition("@")[0], "protocol": protocol.name}
     key = ["granularity", "metric", "k", "slice", "slice_value"]
     means = means.filter(~pl.col("slice").is_in(["context", "difficulty", "level", "language"]))
-    place = pl.col("macro").rank("ordinal", descending=True).over(key).cast(pl.Int64)
-    ranks = means.select(*key, "run_id", rank=place).with_columns(
+    rank = pl.col("macro").rank("ordinal", descending=True).over(key).cast(pl.Int64)
+    ranks = means.select(*key, "run_id", rank=rank).with_columns(
         rank_low=(pl.col("rank") - 2).clip(1), rank_high=pl.col("rank") + 2, tie_group=pl.col("rank") // 4 + 1
     )
     _write(lake, "ranks", ranks, **folders, too_few=False, exploratory=False, unit="repository")
@@ -220,18 +220,18 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
         ties=pl.col("n") - 2 * third, n_items="n", n_repos="n",
         verdict=verdict.otherwise(pl.lit("cannot be separated")),
     )  # fmt: skip
-    said: dict[str, Column] = {"p": 0.04, "p_adjusted": 0.05, "smallest_detectable": 0.03}
-    _write(lake, "comparisons", compared, **folders, **said, equivalent=False, exploratory=False, unit="repository")
+    same: dict[str, Column] = {"p": 0.04, "p_adjusted": 0.05, "smallest_detectable": 0.03}
+    _write(lake, "comparisons", compared, **folders, **same, equivalent=False, exploratory=False, unit="repository")
 
 
 def _literals(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
-    return {name: one if isinstance(one, pl.Expr) else pl.lit(one) for name, one in columns.items()}
+    return {name: value if isinstance(value, pl.Expr) else pl.lit(value) for name, value in columns.items()}
 
 
 def _write(lake: Lake, name: str, frame: pl.DataFrame, *parts: str, **columns: Column) -> None:
     """Rows of a table; what is given beside them is the same in every row or a folder's, what is not given null."""
-    schema, folders = table(name).columns, {one: str(columns[one]) for one in table(name).folders}
-    own = {column: one for column, one in columns.items() if column in schema and column not in frame.columns}
+    schema, folders = table(name).columns, {folder: str(columns[folder]) for folder in table(name).folders}
+    own = {column: value for column, value in columns.items() if column in schema and column not in frame.columns}
     absent = {column: None for column in schema if column not in frame.columns and column not in own}
     full = frame.with_columns(**_literals({**own, **absent})).select(list(schema)).cast(pl.Schema(schema))
     lake.write(name, full, part="".join(parts) or "all", fingerprint="f", **folders)
