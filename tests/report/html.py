@@ -1,4 +1,4 @@
-"""A page as its tests read it: the text of each element, links, tables; the standard library's parser."""
+"""A page or a board as its tests read it: the text of each element, links, tables; the standard library's parser."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lake.store import Lake
 from report.build import build
+from report.leaderboard.board import Board, build_board
+from report.tables_read import TablesRead
 
 VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "col"}
 
@@ -74,6 +76,12 @@ def page_of(lake: Lake, folder: Path, name: str = "repoeval-all.html") -> Elemen
     """A page of the lake's site, which is built in a folder."""
     build(lake, folder / "site")
     return parse((folder / "site" / name).read_text(encoding="utf-8"))
+
+
+def board_of(lake: Lake, benchmark: str = "repoeval") -> Board:
+    """A benchmark's first board."""
+    facts = TablesRead(lake)
+    return build_board(facts, facts.boards(benchmark)[0])
 
 
 def table(page: Element, caption: str) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """A lake small enough to check by hand: two protocols, baselines, a failed and a limited run, hostile names."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,11 @@ PROTOCOLS = {
 CHUNKING, TARGET = PROTOCOLS
 HEADLINE = ("subset", "function-2k")
 NDCG = ("ndcg", 10)
+PRIMARY: Mapping[str, object] = {
+    "protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0],
+    "slice_value": HEADLINE[1], "exploratory": False, "unit": "repository",
+}  # fmt: skip
+"""Of a row of ranks or comparisons: the view that the board of most tests opens on."""
 
 # system → primary metric under chunking-v1, and under target-v1
 SYSTEMS: Mapping[str, tuple[float, float]] = {
@@ -225,8 +230,7 @@ def write_run(lake: Lake, system: str, *, status: str = "complete", limit: int |
 
 def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *, fingerprint: str = "s") -> None:
     """Scores and aggregates of one run under one protocol: the primary metric as given, the others below it."""
-    name = run_id(system)
-    folders = {"benchmark": "repoeval", "protocol": protocol_name, "run_id": name}
+    folders = {"benchmark": "repoeval", "protocol": protocol_name, "run_id": run_id(system)}
     scores = [
         {"item_id": f"item/{number}", "granularity": "chunk", "metric": metric, "k": k, "value": primary,
          "protocol_hash": "c0ffee11c0ffee11"}
@@ -235,14 +239,11 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
     ]  # fmt: skip
     write(lake, "scores", scores, fingerprint=fingerprint, **folders)
     rows = [
-        aggregate(name, protocol_name, measure, where, primary * (1 if measure == NDCG else 0.5 + position / 16))
+        aggregate(measure, where, primary * (1 if measure == NDCG else 0.5 + position / 16))
         for position, measure in enumerate(MEASURES)
         for where in (HEADLINE, ("all", "all"))
     ]
-    rows += [
-        aggregate(name, protocol_name, NDCG, ("repo", repo), primary * (0.7 + position / 8))
-        for position, repo in enumerate(REPOS)
-    ]
+    rows += [aggregate(NDCG, ("repo", repo), primary * (0.7 + position / 8)) for position, repo in enumerate(REPOS)]
     write(lake, "aggregates", rows, fingerprint=fingerprint, **folders)
 
 
@@ -269,17 +270,26 @@ def write_effects(lake: Lake) -> None:
     write(lake, "effects", rows, benchmark="repoeval", protocol=CHUNKING)
 
 
-def aggregate(
-    run: str, protocol_name: str, measure: tuple[str, int], where: tuple[str, str], value: float
-) -> dict[str, object]:
+def aggregate(measure: tuple[str, int], where: tuple[str, str], value: float) -> dict[str, object]:
     """One aggregate; ndcg and mrr have no ratio of sums."""
     metric, k = measure
+    n = 2 if where[0] == "repo" else 5
     return {
-        "run_id": run, "protocol": protocol_name, "granularity": "chunk", "metric": metric, "k": k, "slice": where[0],
-        "slice_value": where[1], "macro": value, "micro": None if metric in ("ndcg", "mrr") else value * 0.95,
-        "by_repo": value * 0.9, "n": 5 if where[0] != "repo" else 2, "n_items": 5 if where[0] != "repo" else 2,
+        "granularity": "chunk", "metric": metric, "k": k, "slice": where[0], "slice_value": where[1], "macro": value,
+        "micro": None if metric in ("ndcg", "mrr") else value * 0.95, "by_repo": value * 0.9, "n": n, "n_items": n,
         "n_repos": 3,
     }  # fmt: skip
+
+
+def write_ranks(lake: Lake, groups: Sequence[tuple[str, int]]) -> None:
+    """Ranks of systems, each with its tie group, in this order."""
+    ranks: list[dict[str, object]] = [
+        {**PRIMARY, "run_id": run_id(system), "rank": rank, "rank_low": 1, "rank_high": 3, "tie_group": group,
+         "too_few": False}
+        for rank, (system, group) in enumerate(groups, 1)
+    ]  # fmt: skip
+    write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
+    write_boards(lake)
 
 
 def row(name: str, columns: Mapping[str, object], **words: object) -> dict[str, object]:

@@ -6,23 +6,30 @@ import pytest
 
 from lake.store import Lake
 from report.format import fixed
-from report.leaderboard.board import Board, BoardRow, build_board
+from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import reference_row, sentences
 from report.pages.leaderboard import shortened
 from report.pages.overview import first_of_each
-from report.tables_read import TablesRead
 from tests.frames import change, write
-from tests.report.html import page_of, table
-from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, aggregated, run_id, write_boards, write_lake
+from tests.report.html import board_of, page_of, table
+from tests.report.small_lake import (
+    CHUNKING,
+    PRIMARY,
+    SYSTEMS,
+    aggregated,
+    run_id,
+    write_boards,
+    write_lake,
+    write_ranks,
+)
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
 
 
-def board_of(lake: Lake) -> tuple[Board, BoardRow]:
-    facts = TablesRead(lake)
-    board = build_board(facts, facts.boards("repoeval")[0])
+def board_and_reference(lake: Lake) -> tuple[Board, BoardRow]:
+    board = board_of(lake)
     reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
     return board, reference
 
@@ -31,15 +38,8 @@ def ranked(lake: Lake, width: float, groups: list[int]) -> None:
     """Intervals so wide about each number, and the systems' tie groups in the order of their ranks."""
     ends = {"low": pl.col("macro") - width / 2, "high": pl.col("macro") + width / 2}
     change(lake, "aggregates", *aggregated(lake), **ends)
-    systems = ["window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi", SYSTEM]
-    key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0]}
-    ranks = [
-        {**key, "slice_value": HEADLINE[1], "run_id": run_id(system), "rank": rank, "rank_low": 1, "rank_high": 3,
-         "tie_group": group, "too_few": False, "exploratory": False, "unit": "repository"}
-        for rank, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
-    ]  # fmt: skip
-    write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
-    write_boards(lake)
+    systems = ("window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi", SYSTEM)
+    write_ranks(lake, [*zip(systems, groups, strict=True)])
 
 
 def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
@@ -60,7 +60,7 @@ def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, tmp_path: P
 
 
 def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(small: Lake) -> None:
-    board, reference = board_of(small)
+    board, reference = board_and_reference(small)
     main = MainTable(board, reference)
     # The hostile one is an own-file too: of several the reference itself is the line.
     assert [(row.run.chunker, fixed(row.number, main.digits)) for row in main.marks] == [
@@ -70,7 +70,7 @@ def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(sm
     assert all((row.number or 0) <= main.reach for row in main.marks)
     change(small, "aggregates", *aggregated(small, run_id("fixed-nws-1500+own-file")), macro=pl.col("macro") * 4)
     write_boards(small)
-    main = MainTable(*board_of(small))
+    main = MainTable(*board_and_reference(small))
     first = main.marks[0].number or 0
     assert (first > main.reach, main.at(first)) == (True, 100.0)
 
@@ -80,8 +80,7 @@ BEST = "window-20-10+bm25-okapi"
 
 
 def test_of_the_references_retriever_the_reference_itself_is_drawn(tmp_path: Path) -> None:
-    facts = TablesRead(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
-    board = build_board(facts, facts.protocols[CHUNKING])
+    board = board_of(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
     drawn = first_of_each(board, reference_row(board))
     systems = [row.run.system for _, row, _ in drawn]
     assert REFERENCE in systems
@@ -91,29 +90,17 @@ def test_of_the_references_retriever_the_reference_itself_is_drawn(tmp_path: Pat
 
 def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: Path) -> None:
     lake = write_lake(tmp_path / "lake")
-    pair = {"protocol": CHUNKING, "granularity": "chunk", "run_a": run_id(REFERENCE), "run_b": run_id(BEST)}
+    pair = {**PRIMARY, "run_a": run_id(REFERENCE), "run_b": run_id(BEST)}
     counts = {"equivalent": False, "n_items": 5, "n_repos": 3, "p": 0.5, "wins": 3, "ties": 1, "losses": 1}
-    sizes = {
-        **counts,
-        "delta": 0.25,
-        "low": 0.125,
-        "high": 0.375,
-        "smallest_detectable": 0.5,
-        "exploratory": True,
-        "unit": "repository",
-    }
-    behind = {**sizes, "delta": -0.25, "low": -0.375, "high": -0.125, "verdict": "worse", "exploratory": False}
-    where = dict(zip(("slice", "slice_value"), HEADLINE, strict=True))
-    ndcg, recall = ({"metric": metric, "k": 10} for metric in ("ndcg", "recall"))
-    of_repo = {"slice": "repo", "slice_value": "acme/one", "verdict": "cannot be separated"}
+    ahead = {**counts, "delta": 0.25, "low": 0.125, "high": 0.375, "smallest_detectable": 0.5, "exploratory": True}
+    behind = {**counts, "delta": -0.25, "low": -0.375, "high": -0.125, "smallest_detectable": 0.5}
     rows: list[dict[str, object]] = [
-        {**pair, **behind, **where, **ndcg},
-        {**pair, **sizes, **where, **recall, "verdict": "better"},
-        {**pair, **sizes, **of_repo, **ndcg},
+        {**pair, **behind, "verdict": "worse"},
+        {**pair, **ahead, "metric": "recall", "verdict": "better"},
+        {**pair, **ahead, "slice": "repo", "slice_value": "acme/one", "verdict": "cannot be separated"},
     ]
     write(lake, "comparisons", rows, benchmark="repoeval", protocol=CHUNKING)
-    facts = TablesRead(write_boards(lake))
-    concluded = sentences(build_board(facts, facts.protocols[CHUNKING]))
+    concluded = sentences(board_of(write_boards(lake)))
     assert {name: list(of) for name, of in concluded.items()} == {
         "ndcg@10": ["repo=acme/one", "subset=function-2k"],
         "recall@10": ["subset=function-2k"],

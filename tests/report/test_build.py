@@ -15,6 +15,7 @@ from tests.frames import change, write
 from tests.report.html import page_of, parse, table
 from tests.report.small_lake import (
     CHUNKING,
+    PRIMARY,
     aggregated,
     run_id,
     write_benchmark,
@@ -176,11 +177,9 @@ def test_a_benchmark_without_protocols_still_has_its_page(tmp_path: Path) -> Non
 def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:
     interval = {"low": pl.col("macro") - 0.01, "high": pl.col("macro") + 0.01}
     change(small, "aggregates", *aggregated(small), **interval, share_of_oracle=pl.lit(0.75))
-    key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10}
-    key |= {"slice": "subset", "slice_value": "function-2k", "exploratory": False, "unit": "repository"}
     second = {"run_id": run_id("fixed-nws-1500+jaccard"), "rank": 2, "rank_low": 1, "rank_high": 4, "too_few": False}
     withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
-    write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)
+    write(small, "ranks", [{**PRIMARY, **second}, {**PRIMARY, **withheld}], benchmark="repoeval", protocol=CHUNKING)
     page = page_of(write_boards(small), tmp_path)
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
     row = dict(zip(head, next(row for row in shown if row[0] == "jaccard fixed-nws-1500"), strict=True))

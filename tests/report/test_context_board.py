@@ -9,8 +9,8 @@ from report.leaderboard.verdicts import agents_sentence
 from report.tables_read import TablesRead
 from tests.frames import change
 from tests.report.context_lake import BENCHMARK, GRANULARITIES, N_STEPS, PROTOCOL, QUANTITIES, SYSTEMS, write_context
-from tests.report.html import Element, called, page_of, parse, table
-from tests.report.small_lake import CHUNKING, write_boards, write_lake
+from tests.report.html import Element, board_of, called, page_of, parse, table
+from tests.report.small_lake import write_boards, write_lake
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +133,12 @@ def test_the_overview_says_how_the_best_agent_does_though_a_retriever_is_first(
 ) -> None:
     monkeypatch.setitem(SYSTEMS, "whole-file+tfidf", 0.9)
     monkeypatch.setitem(N_STEPS, "whole-file+tfidf", 20)
-    facts = TablesRead(write_context(write_lake(tmp_path / "lake")))
-    opened = build_board(facts, facts.protocols[PROTOCOL])
+    lake = write_context(write_lake(tmp_path / "lake"))
+    opened = board_of(lake, BENCHMARK)
     assert opened.systems[0].run.system == "whole-file+tfidf"
     by_lines, by_files = (f"too few items to compare an-agent with bm25-okapi: +0.{digits}." for digits in (30, 15))
     assert agents_sentence(opened) == f"By lines: {by_lines} By files: {by_files}"
-    repoeval = build_board(facts, facts.protocols[CHUNKING])
-    assert agents_sentence(repoeval) == ""
+    assert agents_sentence(board_of(lake)) == ""
 
 
 def test_the_sample_stands_on_the_overview_behind_what_was_measured(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report.exports import Choice, export
 from report.exports.wide import _latex_text
-from tests.frames import change, write
+from tests.frames import change
 from tests.report.context_lake import write_context
 from tests.report.small_lake import (
     CHUNKING,
@@ -26,6 +26,7 @@ from tests.report.small_lake import (
     run_id,
     write_boards,
     write_lake,
+    write_ranks,
     write_scores,
 )
 from tests.tiny import command, refused
@@ -227,18 +228,6 @@ def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -
     ended = command("report", "export", "-o", tmp_path / "nowhere" / "x.csv", "--lake", small.root)
     ended.refused(Exit.USAGE, f"the folder {tmp_path / 'nowhere'} does not exist")
     assert not (tmp_path / "nowhere").exists()
-
-
-def write_ranks(lake: Lake, groups: list[tuple[str, int]]) -> None:
-    """Ranks of systems, each with its tie group, in this order."""
-    where = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": "subset"}
-    same = {**where, "slice_value": "function-2k", "rank_low": 1, "rank_high": 3, "too_few": False}
-    ranks: list[dict[str, object]] = [
-        {**same, "run_id": run_id(system), "rank": rank, "tie_group": group, "exploratory": False, "unit": "repository"}
-        for rank, (system, group) in enumerate(groups, start=1)
-    ]
-    write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
-    write_boards(lake)
 
 
 def test_bold_is_what_the_best_cannot_be_told_from(small: Lake, tmp_path: Path) -> None:

@@ -1,3 +1,6 @@
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import pytest
 
 from report.format import MAX_LENGTH, count, p_value, score, settings, signed, size, slug, two_digits, visible
@@ -24,34 +27,31 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
     assert visible("x" * 1_000_000) == "x" * MAX_LENGTH + "… (1,000,000 characters)"
 
 
-def test_scores_have_three_decimals() -> None:
-    assert [score(value) for value in (0.0, 1.0, 0.12345, None)] == ["0.000", "1.000", "0.123", "–"]
-
-
-def test_no_p_value_is_shown_as_zero() -> None:
-    assert [p_value(p) for p in (0.0, 0.00099, 0.001, 0.5, None)] == ["<0.001", "<0.001", "0.001", "0.500", "–"]
-
-
-def test_what_is_shown_as_zero_has_no_minus() -> None:
-    assert [score(-0.0001), signed(-0.0001), signed(-0.0), signed(-0.0006)] == ["0.000", "0.000", "0.000", "−0.001"]
-
-
-def test_measurements_have_two_digits_or_whole_units() -> None:
-    assert [two_digits(value) for value in (0.1234, 1.234, 12.34, 1234.5, None)] == ["0.12", "1.2", "12", "1,234", "–"]
-    assert two_digits(0.0042, 1000) == "4.2"
-
-
-def test_counts_and_sizes() -> None:
-    assert (count(12345), count(None), size(999), size(12_345)) == ("12,345", "–", "999 bytes", "12.3 kB")
+@pytest.mark.parametrize(
+    ("form", "values", "texts"),
+    [
+        (score, (0.0, 1.0, 0.12345, None), ["0.000", "1.000", "0.123", "–"]),
+        (p_value, (0.0, 0.00099, 0.001, 0.5, None), ["<0.001", "<0.001", "0.001", "0.500", "–"]),
+        (score, (-0.0001,), ["0.000"]),
+        (signed, (-0.0001, -0.0, -0.0006), ["0.000", "0.000", "−0.001"]),
+        (two_digits, (0.1234, 1.234, 12.34, 1234.5, None), ["0.12", "1.2", "12", "1,234", "–"]),
+        (partial(two_digits, scale=1000), (0.0042,), ["4.2"]),
+        (count, (12345, None), ["12,345", "–"]),
+        (size, (999, 12_345), ["999 bytes", "12.3 kB"]),
+        (slug, ("repobench-r", "../../etc", "\u202e"), ["repobench-r", "etc", "unnamed"]),
+    ],
+    ids=[
+        "three decimals", "no p of zero", "no minus of zero", "nor a sign", "two digits", "scaled", "counts",
+        "sizes", "safe in a path",
+    ],
+)  # fmt: skip
+def test_values_are_written_out(form: Callable[[object], str], values: Sequence[object], texts: list[str]) -> None:
+    assert list(map(form, values)) == texts
 
 
 def test_parameters_are_names_with_values() -> None:
     assert settings('{"k1":1.5,"lower":true,"tokens":"words"}') == "k1 = 1.5, lower = true, tokens = words"
     assert settings("{}") == ""
-
-
-def test_a_slug_is_safe_in_a_path() -> None:
-    assert (slug("repobench-r"), slug("../../etc"), slug("\u202e")) == ("repobench-r", "etc", "unnamed")
 
 
 def test_backticks_in_a_declared_text_become_code() -> None:

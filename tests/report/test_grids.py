@@ -7,12 +7,10 @@ from lake.averages import ITEM, REPOSITORY
 from lake.store import Lake
 from report.build import build
 from report.format import number_key
-from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
-from report.tables_read import TablesRead
 from tests.frames import change, write
-from tests.report.html import Element, page_of, table
+from tests.report.html import Element, board_of, page_of, table
 from tests.report.small_lake import aggregated, write_boards
 from tests.report.wide_lake import write_wide
 
@@ -70,23 +68,21 @@ def test_numbers_in_values_are_ordered_by_size() -> None:
 
 
 def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) -> None:
-    facts = TablesRead(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
-    board = build_board(facts, facts.boards("repoeval")[0])
+    board = board_of(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     beats = Beats(board)
     runs = [row.run for row, _ in beats.lines]
     assert beats.n_systems == 28
     assert sum(not run.baseline for run in runs) == MOST_SYSTEMS
     assert {run.retriever for run in runs if run.baseline} == {"random", "oracle"}
-    stored = facts.comparisons.filter(slice=board.slice[0], slice_value=board.slice[1])
+    stored = board.facts.comparisons.filter(slice=board.slice[0], slice_value=board.slice[1])
     for position, (row, cells) in enumerate(beats.lines[:-1]):
         assert [cell is not None for cell in cells] == [other > position for other in range(1, len(runs))]
         for other, cell in zip(runs[1:], cells, strict=True):
             if cell is None:
                 continue
-            mine = pl.col("run_a").is_in([row.run.run_id, other.run_id]) & pl.col("run_b").is_in(
-                [row.run.run_id, other.run_id]
-            )
-            ((run_a, delta, verdict),) = stored.filter(mine).select("run_a", "delta", "verdict").rows()
+            both = [row.run.run_id, other.run_id]
+            mine = stored.filter(pl.col("run_a").is_in(both), pl.col("run_b").is_in(both))
+            ((run_a, delta, verdict),) = mine.select("run_a", "delta", "verdict").rows()
             ahead = -delta if run_a == row.run.run_id else delta
             assert float(cell["shown"].replace("−", "-")) == round(ahead, 2)
             assert (cell["mark"] != "") == (verdict != "cannot be separated")
@@ -98,13 +94,11 @@ def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
     lake = write_wide(tmp_path / "lake", n_items=12, n_systems=3, names=["repoeval@chunking-v1"])
     for part in lake.parts("comparisons"):
         part.path.unlink()
-    facts = TablesRead(lake)
-    assert Beats(build_board(facts, facts.boards("repoeval")[0])).lines == []
+    assert Beats(board_of(lake)).lines == []
 
 
 def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
-    facts = TablesRead(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
-    board = build_board(facts, facts.boards("repoeval")[0])
+    board = board_of(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     first = by_characters(board, *board.primary.measure[:2])
     assert first is not None
     systems = {row.run.system for row in board.rows if not row.run.baseline}

@@ -14,8 +14,7 @@ from report.items.answers import candidates_by_item, spans_by_item
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster, classes_of
 from report.items.texts import chosen, texts_by_item
-from report.leaderboard.board import build_board
-from report.tables_read import TablesRead
+from tests.report.html import board_of
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -66,8 +65,7 @@ def flat_lines(numbers: list[int], files: list[str]) -> Lines:
 
 def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = TablesRead(lake)
-    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
+    roster = Roster(board_of(lake, CONTEXTS))
     items = roster.items
     known = spans_by_item(roster)
     systems = [run.system for run in roster.runs]
@@ -148,8 +146,7 @@ def test_licences_are_permissive_by_name_alone() -> None:
 
 def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = TablesRead(lake)
-    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
+    roster = Roster(board_of(lake, CONTEXTS))
     classes = classes_of(roster)
     of = {which: chosen(roster, classes, which)[0] for which in ItemText}
     # Item 2 is from a repository whose licence nobody knows, item 3 cannot be scored.
@@ -188,8 +185,7 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
 
 def test_a_site_for_one_machine_shows_all_text_and_the_question(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = TablesRead(lake)
-    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
+    roster = Roster(board_of(lake, CONTEXTS))
     shown, _ = chosen(roster, classes_of(roster), None, is_local=True)
     assert set(shown["item_id"]) == {item_id(number) for number in range(7) if number != 3}
     texts = texts_by_item(roster, shown, spans_by_item(roster), is_local=True)
@@ -197,11 +193,9 @@ def test_a_site_for_one_machine_shows_all_text_and_the_question(tmp_path: Path) 
     assert item["question"] == QUESTION
     assert not any(file["kinds"] for file in item["files"])
     # A benchmark of very many items shows a sample.
-    facts = TablesRead(lake)
-    roster = Roster(build_board(facts, facts.boards(CANDIDATES)[0]))
-    texts = texts_by_item(
-        roster, chosen(roster, pl.DataFrame(), None, is_local=True)[0], candidates_by_item(roster), is_local=True
-    )
+    roster = Roster(board_of(lake, CANDIDATES))
+    shown, _ = chosen(roster, pl.DataFrame(), None, is_local=True)
+    texts = texts_by_item(roster, shown, candidates_by_item(roster), is_local=True)
     assert [[file["path"] for file in files] for files in texts["files"]] == [
         ["cand:6"],
         ["cand:6", "cand:0"],

@@ -11,7 +11,7 @@ from report.pages.methods import findings
 from report.tables_read import TablesRead
 from tests.frames import write
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write_lake
+from tests.report.small_lake import CHUNKING, PRIMARY, PROTOCOLS, run_id, write_lake
 from tests.tiny import command
 
 SYNTAX, FIXED = "syntax-1500+jaccard", "fixed-nws-1500+jaccard"
@@ -31,50 +31,34 @@ def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> No
     assert rows == kept
 
 
-def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "status", "shown"),
+    [
+        (0.01, 0.03, "better", "agrees", "better"),
+        (-0.03, -0.01, "worse", "disagrees", "worse"),
+        (-0.03, -0.01, "cannot be separated", "cannot tell", "not significantly different"),
+        (0.01, 0.03, "cannot be separated", "cannot tell", "not significantly different"),
+        (-0.01, 0.03, "cannot be separated", "cannot tell", "not significantly different"),
+        (-0.01, 0.01, "equivalent", "disagrees", "equivalent"),
+    ],
+)
+def test_an_expectation_is_judged_by_the_verdict_on_its_pair(
+    tmp_path: Path, low: float, high: float, verdict: str, status: str, shown: str
+) -> None:
     lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
-    statuses: list[tuple[str, str]] = []
-    for low, high, verdict in (
-        (0.01, 0.03, "better"),
-        (-0.03, -0.01, "worse"),
-        (-0.03, -0.01, "cannot be separated"),
-        (0.01, 0.03, "cannot be separated"),
-        (-0.01, 0.03, "cannot be separated"),
-        (-0.01, 0.01, "equivalent"),
-    ):
-        # The pair is stored the other way round.
-        row = {
-            "protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0],
-            "slice_value": HEADLINE[1], "run_a": run_id(SYNTAX), "run_b": run_id(FIXED), "delta": -0.02,
-            "low": -high, "high": -low, "p": 0.5, "equivalent": verdict == "equivalent",
-            "verdict": {"better": "worse", "worse": "better"}.get(verdict, verdict), "exploratory": False,
-            "unit": "repository",
-            "n_items": 5, "n_repos": 3,
-        }  # fmt: skip
-        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"of-{len(statuses)}")
+    # The pair is stored the other way round.
+    row = {
+        **PRIMARY, "run_a": run_id(SYNTAX), "run_b": run_id(FIXED), "delta": -0.02, "low": -high, "high": -low,
+        "p": 0.5, "equivalent": verdict == "equivalent", "n_items": 5, "n_repos": 3,
+        "verdict": {"better": "worse", "worse": "better"}.get(verdict, verdict),
+    }  # fmt: skip
+    for unit, note in (("repository", ""), ("item", ", for these repositories only")):
+        over = [{**row, "unit": unit}]
+        write(lake, "comparisons", over, benchmark="repoeval", protocol=CHUNKING, fingerprint=unit)
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
         assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
-        statuses.append((pair.status, pair.why))
-        over_items = [{**row, "unit": "item"}]
-        write(
-            lake,
-            "comparisons",
-            over_items,
-            benchmark="repoeval",
-            protocol=CHUNKING,
-            fingerprint=f"over-items-{len(statuses)}",
-        )
-        (_, (pair,)), *_ = outcomes(TablesRead(lake))
-        assert (pair.status, pair.why) == (statuses[-1][0], f"{statuses[-1][1]}, for these repositories only")
-    assert statuses == [
-        ("agrees", "on the board: better"),
-        ("disagrees", "on the board: worse"),
-        ("cannot tell", "on the board: not significantly different"),
-        ("cannot tell", "on the board: not significantly different"),
-        ("cannot tell", "on the board: not significantly different"),
-        ("disagrees", "on the board: equivalent"),
-    ]
+        assert (pair.status, pair.why) == (status, f"on the board: {shown}{note}")
 
 
 def test_an_expectation_of_systems_that_were_not_run_says_which(pages: dict[str, Element]) -> None:

@@ -34,10 +34,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("walk")
     source, lake = build(folder / "source"), folder / "lake"
     flags = ("--lake", lake, "--quiet")
-    assert command("ingest", "repoeval", "--source", source, "--chunkers", "whole-file,window-4-2", *flags).code == 0
-    assert command("ingest", "contextbench", "--chunkers", "fixed-nws-1500", *flags).code == 0
-    assert command("evaluate", *flags).code == 0
-    assert command("report", "--site", folder / "site", *flags).code == 0
+    command("ingest", "repoeval", "--source", source, "--chunkers", "whole-file,window-4-2", *flags).done()
+    command("ingest", "contextbench", "--chunkers", "fixed-nws-1500", *flags).done()
+    command("evaluate", *flags).done()
+    command("report", "--site", folder / "site", *flags).done()
     return folder
 
 
@@ -73,7 +73,7 @@ def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, proto
     for where in slices(home, protocol):
         expected, of = numbers(home, protocol, where), ("--slice", "=".join(where))
         file = home / "numbers.csv"
-        assert command("report", "export", "--protocol", protocol, *of, "-o", file, "--lake", lake).code == 0
+        command("report", "export", "--protocol", protocol, *of, "-o", file, "--lake", lake).done()
         rows = [
             row
             for row in csv.DictReader(io.StringIO(file.read_text()))
@@ -190,7 +190,7 @@ PART = "my-search"
 
 def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Path, tmp_path: Path) -> None:
     file, flags = tmp_path / "run.txt", ("--lake", lake_folder)
-    assert command("report", "export", "whole-file+own-file", "--format", "trec", "-o", file, *flags).code == 0
+    command("report", "export", "whole-file+own-file", "--format", "trec", "-o", file, *flags).done()
     lines = file.read_text().splitlines(keepends=True)
     first = lines[0].split()[0]
     file.write_text("".join(line for line in lines if line.split()[0] != first))
@@ -207,9 +207,9 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     assert (beside["n_a"], beside["n_b"], beside["n"], beside["delta"]) == (5, 4, 4, 0.0)
     assert (beside["wins"], beside["ties"], beside["losses"]) == (0, 4, 0)
     exported = tmp_path / "numbers.parquet"
-    assert command("report", "export", "--format", "parquet", "-o", exported, *flags).code == 0
+    command("report", "export", "--format", "parquet", "-o", exported, *flags).done()
     assert pl.read_parquet(exported).filter(system=PART)["is_compared"].unique().to_list() == [False]
-    assert command("report", "--site", tmp_path / "site", "--quiet", *flags).code == 0
+    command("report", "--site", tmp_path / "site", "--quiet", *flags).done()
     page = parse((tmp_path / "site/repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "chunking-v1, macro:")]
     apart = next(number for number, name in enumerate(names) if name.startswith("Not comparable"))

@@ -85,7 +85,7 @@ def test_recipes_are_shown_as_the_files_have_them(pages: dict[str, Element]) -> 
 
 
 def test_the_three_commands_of_the_page_make_check_and_hand_in_a_ranking(lake_folder: Path, tmp_path: Path) -> None:
-    assert command("report", "--lake", lake_folder, "--site", tmp_path / "site").code == Exit.DONE
+    command("report", "--lake", lake_folder, "--site", tmp_path / "site").done()
     files, commands = blocks(parse((tmp_path / "site/submit.html").read_text()))
     checkout = tmp_path / "checkout"
     for name, text in files.items():
@@ -112,8 +112,8 @@ def test_the_gate_of_the_recipe_fails_where_the_score_drops(
     words = [os.path.expandvars(word) for word in shlex.split(step["run"])]
     assert words[:4] == [".venv/bin/python", "-m", "evaluate", "compare"]
     monkeypatch.chdir(tmp_path)
-    assert command("report", "--lake", lake_folder, "--site", "before").code == Exit.DONE
-    assert command("evaluate", *words[3:], "--lake", lake_folder).code == Exit.DONE
+    command("report", "--lake", lake_folder, "--site", "before").done()
+    command("evaluate", *words[3:], "--lake", lake_folder).done()
     now = Lake(lake_folder)
     change(now, "scores", *now.parts("scores", protocol=step["env"]["PROTOCOL"]), value=pl.col("value") * 0.5)
     ended = command("evaluate", *words[3:], "--lake", lake_folder)

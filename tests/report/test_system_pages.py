@@ -6,28 +6,22 @@ import pytest
 from lake.averages import Aggregate
 from lake.store import Lake
 from report.format import compare_address
-from report.leaderboard.board import Board, BoardRow, Cell, Measure, build_board
+from report.leaderboard.board import Board, BoardRow, Cell, Measure
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT, profile
 from report.pages.systems import items_of, reference_run, systems_on
-from report.tables_read import TablesRead
 from tests.frames import write
-from tests.report.html import Element, table
+from tests.report.html import Element, board_of, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id
 
 OWN_FILE, JACCARD, WINDOWS = "fixed-nws-1500+own-file", "fixed-nws-1500+jaccard", "window-20-10+bm25-okapi"
-
-
-def board_of(lake: Lake) -> Board:
-    facts = TablesRead(lake)
-    return build_board(facts, facts.protocols[CHUNKING])
+NDCG = {"granularity": "chunk", "metric": "ndcg", "k": 10}
 
 
 def score_items(lake: Lake, system: str, values: list[float]) -> None:
     rows = [
-        {"run_id": run_id(system), "protocol": CHUNKING, "item_id": f"item/{number}", "granularity": "chunk",
-         "metric": "ndcg", "k": 10, "value": value, "protocol_hash": "c0ffee11c0ffee11"}
+        {**NDCG, "item_id": f"item/{number}", "value": value, "protocol_hash": "c0ffee11c0ffee11"}
         for number, value in enumerate(values)
-    ]  # fmt: skip
+    ]
     write(lake, "scores", rows, benchmark="repoeval", protocol=CHUNKING, run_id=run_id(system), fingerprint="by item")
 
 
@@ -35,9 +29,8 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
     score_items(small, OWN_FILE, [0.5, 0.5, 0.5, 0.5, 0.5])
     score_items(small, JACCARD, [0.6, 1.0, 0.5, 0.6, 0.25])
     score_items(small, WINDOWS, [0.5, 0.5, 0.5, 0.5, 0.5])
-    ledger = {"run_id": run_id(JACCARD), "protocol": CHUNKING, "item_id": "item/1", "n_gold": 8.0, "found": 6.0,
-              "past_budget": 2.0, "seen": 0.0, "unreachable": 0.0, "no_answer": 0.0, "other_lines": 0.0,
-              "not_returned": 0.0}  # fmt: skip
+    nothing = dict.fromkeys(("seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
+    ledger = {**nothing, "item_id": "item/1", "n_gold": 8.0, "found": 6.0, "past_budget": 2.0}
     write(small, "ledger", [ledger], benchmark="repoeval", protocol=CHUNKING, run_id=run_id(JACCARD))
     board = board_of(small)
     by_run = items_of(board)
