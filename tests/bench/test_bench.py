@@ -10,10 +10,12 @@ import pytest
 
 from ingest.sources.rows import read_pickle
 from ingest.sources.tree import Entry
+from lake.parts import missing_tables
 from tests.bench import Bench, Row
 from tests.bench.__main__ import plain, printed
 from tests.bench._made_contextbench import instances_folder
 from tests.bench._repobench_rows import LEVELS, rows, write
+from tests.bench.site import write as write_site_lake
 
 ASKED = {"seconds": 30.0, "ratio": 4.0, "difference": 1e-12}
 OVER = {"seconds": 30.1, "ratio": 3.9, "difference": 1e-11}
@@ -40,6 +42,11 @@ def test_a_table_says_what_was_measured_and_failed() -> None:
     assert table.notes == ["nothing, y: no peer"]
 
 
+def test_the_lake_of_the_large_site_lacks_no_table_that_its_scores_refer_to(tmp_path: Path) -> None:
+    write_site_lake(str(tmp_path), "8")
+    assert missing_tables(tmp_path) == []
+
+
 def test_made_up_rows_are_one_pickle_the_same_every_time_with_the_candidates_of_their_level(tmp_path: Path) -> None:
     for name in ("a.gz", "b.gz"):
         write(tmp_path / name, "python_cff", 160)
@@ -53,8 +60,8 @@ def test_made_up_rows_are_one_pickle_the_same_every_time_with_the_candidates_of_
         read_pickle(Entry("a.gz", len(data), lambda: io.BytesIO(data))) == pickle.loads(gzip.decompress(data)) == made
     )
     for level, (fewest, most) in LEVELS.items():
-        held = [row["context"] for row in made["train"][level]]
-        assert {len(one) for one in held if isinstance(one, list)} <= set(range(fewest, most + 1))
+        contexts = [row["context"] for row in made["train"][level]]
+        assert {len(texts) for texts in contexts if isinstance(texts, list)} <= set(range(fewest, most + 1))
 
 
 def test_made_up_instances_are_alike_and_lie_in_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +78,8 @@ def test_made_up_instances_are_alike_and_lie_in_git(tmp_path: Path, monkeypatch:
     instances = [json.loads(line) for line in lines[0].splitlines()]
     assert len(instances) == 40
     assert {row["repo"] for row in instances} == {"made/repo0", "made/repo1"}
-    one = instances[-1]
-    tree = ["git", "-C", str(made[0][1] / one["repo"]), "ls-tree", "-r", "-l", one["base_commit"]]
+    instance = instances[-1]
+    tree = ["git", "-C", str(made[0][1] / instance["repo"]), "ls-tree", "-r", "-l", instance["base_commit"]]
     sizes = {line.split()[4]: int(line.split()[3]) for line in subprocess.check_output(tree, text=True).splitlines()}
     assert sizes == {"src/a.py": 900, "src/b.go": 1_200, "README.md": 300}
-    assert {span["file"] for span in json.loads(one["gold_context"])} <= {"src/a.py", "src/b.go"}
+    assert {span["file"] for span in json.loads(instance["gold_context"])} <= {"src/a.py", "src/b.go"}

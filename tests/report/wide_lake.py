@@ -49,6 +49,8 @@ def write_wide(
         of_it = row(benchmark, {"label": "made", "licences": list[object](), "place": position}, **words)
         items = _items(draw, benchmark, n_items, items_of_a_repo)
         write(lake, "benchmarks", [of_it], part=benchmark)
+        # The commands refuse scores without this table; pages show text, of which there is none, by its rows.
+        write(lake, "files", [], benchmark=benchmark, kind="searched")
         _write(lake, "items", items.drop("n_repo"), benchmark=benchmark)
         kind = "candidate" if benchmark == "repobench-r" else "context"
         gold = items.select("item_id", gold=pl.lit(kind), path=_path(benchmark, pl.col("n_candidates") // 2))
