@@ -42,14 +42,14 @@ def bench(
 ) -> None:
     """Measure speed and memory beside named peers."""
     console, known = Console(quiet=quiet), benches()
-    asked = [lookup(name, "bench", known) for name in split_names(names) or known]
+    chosen = [lookup(name, "bench", known) for name in split_names(names) or known]
     if source not in {"sample", "hub"}:
         if not Path(source).is_dir():
             raise GoldspanError(f"source {source!r} is no folder", hint="Or sample, or hub.", code=Exit.MISSING)
         source = str(Path(source).resolve())
     settings = Settings(source, repeat, tuple(map(int, split_names(rows))), full)
     measured: list[tuple[Bench, Row]] = []
-    for each in asked:
+    for each in chosen:
         console.say(f"{each.name}: {each.title}")
         with tempfile.TemporaryDirectory(prefix="goldspan-bench-") as folder:
             for row in _rows(each, settings, Path(folder)):
@@ -61,7 +61,7 @@ def bench(
         machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}"
         attempts = f"best of {settings.attempts()}, large ones of {settings.attempts(large=True)}"
         title = f"source {source}; {attempts}; {machine}, Python {platform.python_version()}"
-        print_tables([printed(title, measured, [METHOD, *(f"{each.name}: {each.method}" for each in asked)])])
+        print_tables([printed(title, measured, [METHOD, *(f"{each.name}: {each.method}" for each in chosen)])])
     raise typer.Exit(Exit.ERROR if any(row.failed for _, row in measured) else Exit.DONE)
 
 

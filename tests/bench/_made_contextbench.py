@@ -76,13 +76,13 @@ def _shapes(file: Path) -> list[Shape]:
 def _make(real: Sequence[Sequence[Shape]], n_instances: int, folder: Path) -> None:
     n_repositories = max(1, round(N_REPOSITORIES * n_instances / N_INSTANCES))
     # A few repositories have most of the instances, as in the published rows.
-    weights = list(accumulate(1 / (place + 3) for place in range(n_repositories)))
+    weights = list(accumulate(1 / (number + 3) for number in range(n_repositories)))
     drawn = random.Random(f"{SEED}/{n_instances}")
     extra = drawn.choices(range(n_repositories), cum_weights=weights, k=n_instances - n_repositories)
     rows: list[dict[str, object]] = []
-    for place in range(n_repositories):
-        repository = _Repository(f"made/repo{place}", real[place % len(real)])
-        rows += repository.write(folder / "git" / f"made/repo{place}", 1 + extra.count(place))
+    for number in range(n_repositories):
+        repository = _Repository(f"made/repo{number}", real[number % len(real)])
+        rows += repository.write(folder / "git" / f"made/repo{number}", 1 + extra.count(number))
     source = folder / "source" / "contextbench-made"
     source.mkdir(parents=True)
     (source / "full.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -97,7 +97,7 @@ class _Repository:
         letters = "etaoinsrhldcumfpgwybvkxjqz"
         ranks = range(len(letters), 0, -1)
         self.words = ["".join(self.drawn.choices(letters, ranks, k=self.drawn.randint(3, 10))) for _ in range(3_000)]
-        self.weights = list(accumulate(1 / place for place in range(1, len(self.words) + 1)))
+        self.weights = list(accumulate(1 / rank for rank in range(1, len(self.words) + 1)))
         self.searched = [shape for shape in shapes if language_of(shape.path) in _FORMS and shape.n_bytes > 200]
         self.blocks = {language: [self._block(language) for _ in range(400)] for language in ("", *_FORMS)}
 
@@ -109,7 +109,7 @@ class _Repository:
             subprocess.run([*git, *command], check=True)
         quick = [*git, "-c", "core.compression=1", "fast-import", "--quiet", "--export-marks=marks"]
         texts: dict[str, str] = {}
-        asked = []
+        rows = []
         with subprocess.Popen(quick, stdin=subprocess.PIPE) as process:
             assert process.stdin is not None
             for commit in range(n_commits):
@@ -121,16 +121,16 @@ class _Repository:
                     data = text.encode()
                     quoted = '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
                     process.stdin.write(f"M 100644 inline {quoted}\ndata {len(data)}\n".encode() + data + b"\n")
-                asked.append(self._asked(texts))
+                rows.append(self._instance(texts))
         if process.returncode:
             message = f"git fast-import of {folder} ended with {process.returncode}"
             raise RuntimeError(message)
         marks = dict(line.split() for line in (folder / "marks").read_text().splitlines())
-        for commit, row in enumerate(asked):
+        for commit, row in enumerate(rows):
             yield {"instance_id": f"{self.name.replace('/', '__')}-{commit + 1}", "repo": self.name,
                    "base_commit": marks[f":{commit + 1}"], **row}  # fmt: skip
 
-    def _asked(self, texts: Mapping[str, str]) -> dict[str, object]:
+    def _instance(self, texts: Mapping[str, str]) -> dict[str, object]:
         """An issue about some functions of the repository, and where these are."""
         spans, words = [], self._drawn(self.drawn.randint(*WORDS_OF_A_QUERY))
         first: tuple[str, int] | None = None

@@ -38,7 +38,7 @@ class Measured:
     seconds: float
     peak_mb: float
     cpu_seconds: float
-    said: Mapping[str, object] = field(default_factory=dict)
+    answer: Mapping[str, object] = field(default_factory=dict)
 
 
 NO_TARGET: Target = {}
@@ -79,20 +79,20 @@ def command(arguments: Sequence[str], *, allowed: Sequence[int] = (0,)) -> Measu
         message = f"python {' '.join(arguments[:3])} ended with {child.returncode}"
         raise ChildError(message, examples=complaint.splitlines()[-3:])
     lines = printed.strip().splitlines()
-    said = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else {}
-    return Measured(seconds, peak / MEGABYTE, cpu_seconds, said)
+    answer = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else {}
+    return Measured(seconds, peak / MEGABYTE, cpu_seconds, answer)
 
 
 def call(function: Callable[..., object], *arguments: object) -> Measured:
     """Call a module's function in a child process and measure it.
 
     Only the call is timed, neither the interpreter's start nor the import of the function's module; the memory is the
-    whole process's. What the function answers, a dict of plain values, is what the child said.
+    whole process's. `answer` is what the function returns, a dict of plain values.
     """
     where = f"{function.__module__}:{function.__qualname__}"
     measured = command(["-m", "tests.bench._measure", where, *map(str, arguments)])
-    peak = max(measured.peak_mb, _number(measured.said, "peak_mb"))
-    return Measured(_number(measured.said, "seconds"), peak, _number(measured.said, "cpu_seconds"), measured.said)
+    peak = max(measured.peak_mb, _number(measured.answer, "peak_mb"))
+    return Measured(_number(measured.answer, "seconds"), peak, _number(measured.answer, "cpu_seconds"), measured.answer)
 
 
 def fastest(times: int, measure: Callable[[], Measured]) -> Measured:
@@ -129,10 +129,10 @@ def high_water_mark(pid: int) -> int:
     `ru_maxrss` is no help: on Linux a child begins with its parent's.
     """
     try:
-        found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        mark = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     except OSError:
         return 0
-    return int(found[1]) * 1024 if found else 0
+    return int(mark[1]) * 1024 if mark else 0
 
 
 def _children_worked() -> float:
@@ -150,8 +150,8 @@ def _memory(pid: int) -> int:
     return max(resident, high_water_mark(pid))
 
 
-def _number(said: Mapping[str, object], name: str) -> float:
-    value = said[name]
+def _number(answer: Mapping[str, object], name: str) -> float:
+    value = answer[name]
     assert isinstance(value, (int, float))
     return value
 
@@ -193,8 +193,8 @@ class Job:
 
     def parts(self) -> Parts:
         """The state of the lake."""
-        found = {path: path.stat() for path in sorted(self.lake.rglob("*.parquet"))}
-        return {path.relative_to(self.lake).as_posix(): (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
+        states = ((path, path.stat()) for path in sorted(self.lake.rglob("*.parquet")))
+        return {path.relative_to(self.lake).as_posix(): (stat.st_ino, stat.st_mtime_ns) for path, stat in states}
 
 
 def _child() -> None:

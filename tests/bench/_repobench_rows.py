@@ -105,8 +105,8 @@ def _row(drawn: random.Random, repo: str, snippets: Sequence[tuple[str, str]], n
     return {
         "repo_name": repo,
         "file_path": path,
-        "context": [snippets[place][1] for place in places],
-        "import_statement": "\n".join(f"from package import {snippets[place][0]}" for place in places),
+        "context": [snippets[number][1] for number in places],
+        "import_statement": "\n".join(f"from package import {snippets[number][0]}" for number in places),
         "code": "".join(lines),
         "next_line": f"    result = {name}(value)",
         "gold_snippet_index": gold,
@@ -131,7 +131,7 @@ def _bank() -> tuple[list[str], list[str]]:
     drawn = random.Random(SEED)
     letters = "etaoinsrhldcumfpgwybvkxjqz"
     words = ["".join(drawn.choices(letters, range(26, 0, -1), k=drawn.randint(3, 10))) for _ in range(4_000)]
-    weights = [1 / place for place in range(1, len(words) + 1)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
     shapes = (
         "    {} = {}({}, {})\n",
         "    if {} is not None and {}.{}:\n",

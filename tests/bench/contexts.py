@@ -152,8 +152,8 @@ def _paths(file: Integers) -> list[str]:
 
 
 def _named(names: list[str], number: Integers) -> list[str]:
-    named: list[str] = np.array(names)[number].tolist()
-    return named
+    taken: list[str] = np.array(names)[number].tolist()
+    return taken
 
 
 def _empty_lists(n: int, of: pl.DataType) -> pl.Series:
@@ -163,8 +163,8 @@ def _empty_lists(n: int, of: pl.DataType) -> pl.Series:
 def _write(lake: Lake, name: str, columns: Mapping[str, Column], *, part: str = PART, **folders: str) -> None:
     """Rows of a table; a single value stands in every row, and what is not given is null."""
     declared = table(name)
-    long = {key: one for key, one in columns.items() if not isinstance(one, (str, int))}
-    single = [pl.lit(one).alias(key) for key, one in columns.items() if isinstance(one, (str, int))]
+    long = {key: value for key, value in columns.items() if not isinstance(value, (str, int))}
+    single = [pl.lit(value).alias(key) for key, value in columns.items() if isinstance(value, (str, int))]
     absent = [pl.lit(None).alias(key) for key in declared.columns if key not in columns]
     frame = pl.DataFrame(long).with_columns(*single, *absent).select(list(declared.columns))
     inside = {"benchmark": BENCHMARK} if "benchmark" in declared.folders else {}

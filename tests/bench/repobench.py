@@ -12,6 +12,7 @@ from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Pool, Queries
 from evaluate.retrievers.words import BM25_OKAPI
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
+from lake.catalog.protocol import Task
 from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
@@ -61,7 +62,7 @@ def _stages(size: int, source: Path, lake: Path) -> Iterator[Row]:
 
 
 def _row(size: int, what: str, *measured: Measured, target: Target = NO_TARGET) -> Row:
-    per_thousand = 1_000 * sum(one.seconds for one in measured) / size
+    per_thousand = 1_000 * sum(each.seconds for each in measured) / size
     what = f"{size:,} rows: {what}, {per_thousand:.2f} s per 1,000 rows"
     return row(what, *measured, target=target, extra={"rows": size, "seconds_per_1000_rows": per_thousand})
 
@@ -71,50 +72,50 @@ def _peer(settings: Settings, lake: Path, folder: Path) -> Iterator[Row]:
     theirs = fastest(settings.attempts(), lambda: call(rank_bm25, lake, folder / "theirs.npy"))
     ours = fastest(settings.attempts(), lambda: call(goldspan, lake, folder / "ours.npy"))
     apart = float(np.abs(np.load(folder / "ours.npy") - np.load(folder / "theirs.npy")).max())
-    size = f"{ours.said['queries']:,} queries, {ours.said['candidates']:,} candidates, one core"
+    size = f"{ours.answer['queries']:,} queries, {ours.answer['candidates']:,} candidates, one core"
     peer = (f"rank_bm25.BM25Okapi per item: {size}", theirs)
     yield from beside(peer, (f"ours: {size}", ours), EQUAL, apart)
 
 
 def goldspan(lake: str, output: str) -> dict[str, object]:
     """Ours, in a child: many pools at once."""
-    asked = _asked(lake, POOLS_AT_ONCE)
+    pools = pools_of(lake, REPOBENCH_OFFICIAL, CHUNKER, N_QUERIES, POOLS_AT_ONCE)
     watch = Stopwatch()
-    scores = [BM25_OKAPI.index(pool).search(queries).scores[pool.places] for pool, queries in asked]
-    return _said(watch, scores, asked, output)
+    scores = [BM25_OKAPI.index(pool).search(queries).scores[pool.places] for pool, queries in pools]
+    return _answer(watch, scores, pools, output)
 
 
 def rank_bm25(lake: str, output: str) -> dict[str, object]:
     """The package, in a child: an index per item; a text that several hold is split into words once, as ours is."""
-    asked = _asked(lake, 1)
+    pools = pools_of(lake, REPOBENCH_OFFICIAL, CHUNKER, N_QUERIES)
     watch = Stopwatch()
     words_of = cache(words)
     scores = [
         BM25Okapi([words_of(text) for text in pool.text]).get_scores(words(query))
-        for pool, queries in asked
+        for pool, queries in pools
         for query in queries.text
     ]
-    return _said(watch, scores, asked, output)
+    return _answer(watch, scores, pools, output)
 
 
-def _said(
-    watch: Stopwatch, scores: list[Floats], asked: Sequence[tuple[Pool, Queries]], output: str
+def _answer(
+    watch: Stopwatch, scores: list[Floats], pools: Sequence[tuple[Pool, Queries]], output: str
 ) -> dict[str, object]:
-    found = np.concatenate(scores)
+    values = np.concatenate(scores)
     cost = watch.read()
-    np.save(output, found)
-    return {**cost, "queries": sum(len(queries) for _, queries in asked), "candidates": len(found)}
+    np.save(output, values)
+    return {**cost, "queries": sum(len(queries) for _, queries in pools), "candidates": len(values)}
 
 
-def _asked(lake: str, n_side_by_side: int) -> list[tuple[Pool, Queries]]:
-    """Some items with their candidates; reading them is the same for both, and not timed."""
-    store = Lake(Path(lake))
-    items = stratified(store.read("items", benchmark="repobench-r").filter("scorable"), N_QUERIES)
-    items = items.join(store.read("queries", benchmark="repobench-r", query=REPOBENCH_OFFICIAL.query), on="item_id")
-    asked = list(queries_by_pool(items, load_pools(store, CHUNKER, items["pool_id"]), n_side_by_side))
-    for pool, _ in asked:
+def pools_of(lake: str, task: Task, chunker: str, n: int, n_side_by_side: int = 1) -> list[tuple[Pool, Queries]]:
+    """Some of a task's items with their pools, read beforehand: that is the same for both sides, and not timed."""
+    store, benchmark = Lake(Path(lake)), task.benchmark
+    items = stratified(store.read("items", benchmark=benchmark).filter("scorable"), n)
+    items = items.join(store.read("queries", benchmark=benchmark, query=task.query), on="item_id")
+    pools = list(queries_by_pool(items, load_pools(store, chunker, items["pool_id"]), n_side_by_side))
+    for pool, _ in pools:
         list(pool.text)
-    return asked
+    return pools
 
 
 REPOBENCH = Bench(

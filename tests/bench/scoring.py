@@ -21,7 +21,7 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Both from the same files, each in a process of its own."""
     call(write, folder)
     theirs, ours = (
-        fastest(settings.attempts(large=True), partial(call, one, folder)) for one in (pytrec_eval, goldspan)
+        fastest(settings.attempts(large=True), partial(call, scorer, folder)) for scorer in (pytrec_eval, goldspan)
     )
     values = [pl.read_parquet(folder / f"{name}.parquet").sort("query").select(METRICS) for name in ("ours", "theirs")]
     apart = float(np.abs(values[0].to_numpy() - values[1].to_numpy()).max())

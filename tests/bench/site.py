@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,23 +64,18 @@ def _in_a_browser(site: Path) -> Iterator[Row]:
     """Pages over loopback HTTP at a slowed processor: the middle of five attempts."""
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.conftest import FLAGS, Quiet
+    from tests.browser.conftest import FLAGS, chromium, served
 
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    executable = chromium()
     if executable is None:
         yield Row("in a browser", failed="no browser: install Debian's chromium (apt-get install chromium)")
         return
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    base = f"http://127.0.0.1:{server.server_address[1]}"
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+    with served(site, "http") as base, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         for what, measure, target in _MEASURES:
-            attempts = sorted(_slowed(chromium.new_page(), partial(measure, base)) for _ in range(5))
+            attempts = sorted(_slowed(browser.new_page(), partial(measure, base)) for _ in range(5))
             yield Row(f"at 1/{SLOWDOWN} speed: {what}", {"seconds": attempts[2]}, target)
-        chromium.close()
-    server.shutdown()
-    server.server_close()
+        browser.close()
 
 
 def _slowed(tab: Tab, measure: Callable[[Tab], float]) -> float:

@@ -34,8 +34,8 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     what = f"{N_ITEMS:,} items × {N_SYSTEMS} systems × {len(METRICS)} metrics"
     call(write, folder)
     yield row(f"means, intervals over repositories and items: {what}", call(everything, folder), target=ALL)
-    found = call(compared, folder)
-    yield row(f"{found.said['pairs']} comparisons of {N_SYSTEMS} systems, and ranks", found, target=ALL)
+    comparisons = call(compared, folder)
+    yield row(f"{comparisons.answer['pairs']} comparisons of {N_SYSTEMS} systems, and ranks", comparisons, target=ALL)
 
 
 def write(folder: str) -> None:

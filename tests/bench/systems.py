@@ -5,13 +5,11 @@ from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
-from evaluate.rank.pools import load_pools, queries_by_pool
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.pools import stratified
-from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings
 from tests.bench._measure import Job, Stopwatch, call, row
+from tests.bench.repobench import pools_of
 
 CHUNKERS = (
     *(f"fixed-nws-{size}" for size in (300, 800, 1500, 2400)),
@@ -38,24 +36,21 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     peer = call(rank_bm25, job.lake)
     ingest, evaluate = min(attempts, key=lambda pair: pair[0].seconds + pair[1].seconds)
     yield row(f"ingest, {len(CHUNKERS)} chunkers", ingest)
-    yield row(f"evaluate, {systems} and baselines, {evaluate.said['expected']:,} rankings", evaluate)
+    yield row(f"evaluate, {systems} and baselines, {evaluate.answer['expected']:,} rankings", evaluate)
     yield row("from an empty lake: both", ingest, evaluate, target={} if settings.is_sample else TARGET)
-    what = f"rank_bm25 alone, {PEER_CHUNKER}, {peer.said['queries']} queries, ranked and not scored"
-    yield row(what, peer, extra=peer.said)
+    what = f"rank_bm25 alone, {PEER_CHUNKER}, {peer.answer['queries']} queries, ranked and not scored"
+    yield row(what, peer, extra=peer.answer)
 
 
 def rank_bm25(lake: str) -> dict[str, object]:
     """The package, in a child: an index per pool; cutting into words counts, reading the lake does not."""
-    store = Lake(Path(lake))
-    items = stratified(store.read("items", benchmark="repoeval").filter("scorable"), N_PEER_QUERIES)
-    items = items.join(store.read("queries", benchmark="repoeval", query=REPOEVAL_PROMPT.query), on="item_id")
-    asked = list(queries_by_pool(items, load_pools(store, PEER_CHUNKER, items["pool_id"])))
+    pools = pools_of(lake, REPOEVAL_PROMPT, PEER_CHUNKER, N_PEER_QUERIES)
     watch = Stopwatch()
-    for pool, queries in asked:
+    for pool, queries in pools:
         index = BM25Okapi([words(text) for text in pool.text])
         for text in queries.text:
             index.get_scores(words(text))
-    return {**watch.read(), "queries": items.height}
+    return {**watch.read(), "queries": sum(len(queries) for _, queries in pools)}
 
 
 SYSTEMS = Bench(

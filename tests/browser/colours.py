@@ -24,9 +24,8 @@ class Rule:
 def rules(css: str) -> Iterator[Rule]:
     """Every rule, those within `@media` too, a selector at a time."""
     for selectors, body in _RULE.findall(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)):
-        declared = {
-            name.strip(): value.strip() for name, _, value in (one.partition(":") for one in body.split(";")) if value
-        }
+        parts = [part.partition(":") for part in body.split(";")]
+        declared = {name.strip(): value.strip() for name, _, value in parts if value}
         # Within `@media` the text before a rule begins with what opens the block.
         for selector in selectors.rpartition("}")[2].split(","):
             yield Rule(" ".join(selector.split()), declared)
@@ -49,11 +48,11 @@ class Scheme:
     def colour(self, value: str) -> Colour | None:
         """A value's colour, the first in it; None where it has none of its own."""
         for part in _parts(value):
-            if (found := self._one(part)) is not None:
-                return found
+            if (own := self._colour_of(part)) is not None:
+                return own
         return None
 
-    def _one(self, text: str) -> Colour | None:
+    def _colour_of(self, text: str) -> Colour | None:
         name, _, inner = text.partition("(")
         inside = inner.removesuffix(")")
         if name == "var":
@@ -67,38 +66,38 @@ class Scheme:
         if name == "linear-gradient":
             return None
         if text.startswith("#"):
-            digits = text[1:] if len(text) > 4 else "".join(one * 2 for one in text[1:])
-            red, green, blue = (int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4))
+            digits = text[1:] if len(text) > 4 else "".join(digit * 2 for digit in text[1:])
+            red, green, blue = (int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4))
             return (red, green, blue, 1.0)
         return _NAMES.get(text)
 
     def _mixed(self, inside: str) -> Colour | None:
         first, second = _split(inside)[1:]
         share = re.search(r"([0-9.]+)%", first)
-        a, b = (self.colour(re.sub(r"[0-9.]+%", "", one)) for one in (first, second))
+        a, b = (self.colour(re.sub(r"[0-9.]+%", "", argument)) for argument in (first, second))
         if a is None or b is None or share is None:
             return None
         weight = float(share[1]) / 100
         opacity = a[3] * weight + b[3] * (1 - weight)
-        mixed = (a[place] * a[3] * weight + b[place] * b[3] * (1 - weight) for place in range(3))
-        red, green, blue = (one / opacity if opacity else 0 for one in mixed)
+        mixed = (a[channel] * a[3] * weight + b[channel] * b[3] * (1 - weight) for channel in range(3))
+        red, green, blue = (channel / opacity if opacity else 0 for channel in mixed)
         return (red, green, blue, opacity)
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(colour: Colour, other: Colour) -> float:
     """The ratio of WCAG 2: 1 for equal colours, 21 for black on white."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_luminance(colour), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _luminance(colour: Colour) -> float:
-    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in colour[:3]]
+    linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def _split(text: str) -> list[str]:
     """The arguments of a function: commas within further brackets do not part them."""
-    return [one.strip() for one in re.split(r",(?![^(]*\))", text)]
+    return [argument.strip() for argument in re.split(r",(?![^(]*\))", text)]
 
 
 def _parts(value: str) -> list[str]:

@@ -23,7 +23,7 @@ from tests.report.small_lake import write_lake
 from tests.report.wide_lake import write_wide
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Request
+    from playwright.sync_api import Browser, Locator, Page, Request
 
 FLAGS = [
     "--headless",
@@ -47,9 +47,14 @@ def wanting(what: str) -> None:
     pytest.skip(what)
 
 
+def chromium() -> str | None:
+    """The browser's program, if it is installed."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    executable = chromium()
     if executable is None:
         wanting("no browser: install Debian's chromium (apt-get install chromium)")
     try:
@@ -144,11 +149,11 @@ def watching(browser: Browser, base: str) -> Iterator[Opened]:
             "addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective))"
         )
         page = context.new_page()
-        page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
-        page.on("requestfailed", lambda asked: None if given_up(asked) else wrong.append(f"failed: {asked.url}"))
-        page.on("request", lambda asked: None if asked.url.startswith(base) else wrong.append(f"asked: {asked.url}"))
+        page.on("requestfailed", lambda sent: None if given_up(sent) else wrong.append(f"failed: {sent.url}"))
+        page.on("request", lambda sent: None if sent.url.startswith(base) else wrong.append(f"asked: {sent.url}"))
         page.goto(f"{base}/{path}")
         return page
 
@@ -164,6 +169,15 @@ def given_up(request: Request) -> bool:
     What is missing or refused is told from it: that has a status, and an error in the console.
     """
     return request.failure == "net::ERR_ABORTED"
+
+
+def downloaded(link: Locator, folder: Path) -> Path:
+    """What a click downloads, in a folder under the name that the page gives it."""
+    with link.page.expect_download() as started:
+        link.click()
+    file = folder / started.value.suggested_filename
+    started.value.save_as(file)
+    return file
 
 
 def until(page: Page, script: str, given: object = None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened, until
+from tests.browser.visits import OPEN_DETAILS
 from tests.report.small_lake import BASELINES, CHUNKING, HOSTILE_SHOWN, LIMITED, REPOS, SYSTEMS, run_id
 
 if TYPE_CHECKING:
@@ -42,15 +43,24 @@ def numbers(page: Page) -> list[str]:
     return [str(text) for text in page.locator(f"{TABLE} tbody:first-of-type td.primary b").all_text_contents()]
 
 
-def by(place: int, *, falling: bool = True) -> list[str]:
-    systems = sorted(set(SYSTEMS) - set(BASELINES), key=lambda name: SYSTEMS[name][place], reverse=falling)
-    return [" ".join(reversed(name.split("+"))) for name in systems]
+def ordered(position: int, *, falling: bool = True) -> list[str]:
+    return sorted(set(SYSTEMS) - set(BASELINES), key=lambda name: SYSTEMS[name][position], reverse=falling)
+
+
+def by(position: int, *, falling: bool = True) -> list[str]:
+    return [" ".join(reversed(name.split("+"))) for name in ordered(position, falling=falling)]
 
 
 def settled(page: Page, hash_: str | None = None) -> None:
     if hash_ is not None:
         until(page, "hash => location.hash === hash", hash_)
     until(page, "!document.querySelector('[aria-busy]')")
+
+
+def settled_at(opened: Opened, address: str, **options: object) -> Page:
+    page = opened(address, **options)
+    settled(page)
+    return page
 
 
 def control(name: str, value: str = "") -> str:
@@ -70,9 +80,9 @@ def test_the_table_starts_in_the_order_it_says_with_few_columns(opened: Opened) 
 def test_what_the_script_makes_of_the_opening_view_is_what_the_template_made(opened: Opened) -> None:
     for name in ("repoeval.html", "contextbench.html"):
         page = opened(name)
-        protocols = [str(one.get_attribute("data-protocol")) for one in page.locator("section.protocol").all()]
+        protocols = [str(section.get_attribute("data-protocol")) for section in page.locator("section.protocol").all()]
         # Each is shown once, so that its heads and rows have their buttons.
-        for address in [*(f"#protocol={one}" for one in protocols[1:]), ""]:
+        for address in [*(f"#protocol={protocol}" for protocol in protocols[1:]), ""]:
             page.evaluate("hash => { location.hash = hash; }", address)
             settled(page)
         made = page.evaluate(AS_THE_TEMPLATE_HAS_IT)
@@ -104,12 +114,10 @@ def test_a_column_is_sorted_by_keyboard(opened: Opened) -> None:
 
 
 def test_words_are_sorted_as_words_and_what_is_missing_or_not_compared_stays_last(opened: Opened) -> None:
-    page = opened("repoeval.html#sort=system")
-    settled(page)
+    page = settled_at(opened, "repoeval.html#sort=system")
     assert names(page) == sorted(names(page), key=str.lower)
     for hash_ in ("#sort=mrr@10&columns=mrr@10", "#sort=mrr@10&columns=mrr@10&dir=ascending&average=micro"):
-        page = opened(f"repoeval.html{hash_}")
-        settled(page)
+        page = settled_at(opened, f"repoeval.html{hash_}")
         apart = page.locator(f"{TABLE} tbody:last-of-type tr:not(.apart) th.name").all_text_contents()
         assert [" ".join(text.split()) for text in apart] == [
             f"bm25-okapi {LIMITED.split('+')[0]} limited to 2",
@@ -135,11 +143,11 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
 
     page = opened("repoeval.html")
     plain = view(page)
-    found = page.locator(control(name)).first
+    field = page.locator(control(name)).first
     if name == "search":
-        found.fill(value)
-    elif found.evaluate("one => one.tagName") == "SELECT":
-        found.select_option(value)
+        field.fill(value)
+    elif field.evaluate("one => one.tagName") == "SELECT":
+        field.select_option(value)
     else:
         page.locator(control(name, value)).evaluate("one => one.click()")
     settled(page, hash_)
@@ -158,23 +166,21 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
 
 
 def test_an_address_that_says_what_there_is_not_shows_the_default(opened: Opened) -> None:
-    page = opened("repoeval.html#protocol=nothing&average=<b>&sort=%00&metric=x&slice=repo=y&columns=a,b&open=<&pick=<")
-    settled(page)
+    page = settled_at(
+        opened, "repoeval.html#protocol=nothing&average=<b>&sort=%00&metric=x&slice=repo=y&columns=a,b&open=<&pick=<"
+    )
     assert (names(page), page.locator(f"{TABLE} .details").count()) == (by(0), 0)
 
 
 def test_every_switch_shows_the_numbers_of_the_lake(opened: Opened) -> None:
     page = opened("repoeval.html#protocol=target-v1")
     assert (names(page), numbers(page)) == (by(1), [f"{SYSTEMS[name][1]:.3f}" for name in ordered(1)])
-    page = opened("repoeval.html#average=by_repo")
-    settled(page)
+    page = settled_at(opened, "repoeval.html#average=by_repo")
     assert numbers(page) == [f"{SYSTEMS[name][0] * 0.9:.3f}" for name in ordered(0)]
-    page = opened(f"repoeval.html#slice=repo={REPOS[1]}")
-    settled(page)
+    page = settled_at(opened, f"repoeval.html#slice=repo={REPOS[1]}")
     assert numbers(page) == [f"{SYSTEMS[name][0] * 0.825:.3f}" for name in ordered(0)]
     assert "acme/two: 2 items" in (page.text_content(f"{TABLE} caption") or "")
-    page = opened("repoeval.html#metric=recall@10&average=micro")
-    settled(page)
+    page = settled_at(opened, "repoeval.html#metric=recall@10&average=micro")
     assert numbers(page) == [f"{SYSTEMS[name][0] * 0.625 * 0.95:.3f}" for name in ordered(0)]
 
 
@@ -183,8 +189,7 @@ def test_what_is_said_around_the_table_is_of_the_view_or_names_the_view_that_it_
     verdict = f"{SECTION} .verdict"
     first = page.text_content(verdict)
     assert page.text_content(f"{SECTION} [data-metric-title]") == "ndcg at 10"
-    page = opened("repoeval.html#metric=recall@10")
-    settled(page)
+    page = settled_at(opened, "repoeval.html#metric=recall@10")
     assert page.text_content(verdict) == f"ndcg at 10, mean over items, function-2k: {first}"
     assert page.text_content(f"{SECTION} [data-metric-title]") == "recall at 10"
     head = """([column, isByPrimary]) => window.goldspan.board.columns({
@@ -193,14 +198,10 @@ def test_what_is_said_around_the_table_is_of_the_view_or_names_the_view_that_it_
     assert page.evaluate(head, [{"title": "recall at 10"}, False]) == "Rank by ndcg at 10"
 
 
-def ordered(place: int) -> list[str]:
-    return sorted(set(SYSTEMS) - set(BASELINES), key=lambda name: SYSTEMS[name][place], reverse=True)
-
-
 def test_baselines_are_lines_through_the_intervals_and_rows_when_asked_for(opened: Opened) -> None:
     page = opened("repoeval.html")
-    said = page.text_content(f"{SECTION} .marks-said") or ""
-    assert said.startswith("Reference lines: own-file over fixed-nws-1500 0.813; ")
+    text = page.text_content(f"{SECTION} .marks-said") or ""
+    assert text.startswith("Reference lines: own-file over fixed-nws-1500 0.813; ")
     assert page.locator(f"{TABLE} tr.baseline").count() == 0
     page.locator(control("baselines")).evaluate("one => one.click()")
     until(page, f"document.querySelectorAll('{TABLE} tr.baseline').length === 3")
@@ -231,8 +232,7 @@ def test_two_picked_systems_are_a_link_to_their_comparison(opened: Opened) -> No
     link = page.get_by_role("link", name="Compare these 2")
     keys = [run_id(name).rpartition("--")[2] for name in ("window-20-10+bm25-okapi", "fixed-nws-1500+jaccard")]
     assert link.get_attribute("href") == f"compare.html#protocol={CHUNKING}&systems={','.join(keys)}"
-    again = opened(f"repoeval.html{page.evaluate('location.hash')}")
-    settled(again)
+    again = settled_at(opened, f"repoeval.html{page.evaluate('location.hash')}")
     assert again.locator(f"{TABLE} td.picker input:checked").count() == 2
 
 
@@ -240,13 +240,12 @@ def test_the_view_is_copied_as_csv_markdown_and_latex(opened: Opened) -> None:
     from playwright.sync_api import expect
 
     def copy(page: Page, kind: str, what: str = "Copy") -> str:
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        page.evaluate(OPEN_DETAILS)
         page.locator(f"{SECTION} [data-copy='{kind}']:not([data-rows])").click()
         expect(page.locator("#said")).to_have_text(f"Copied this view as {what}.")
         return str(page.evaluate("navigator.clipboard.readText()"))
 
-    page = opened("repoeval.html#baselines=rows", permissions=["clipboard-read", "clipboard-write"])
-    settled(page)
+    page = settled_at(opened, "repoeval.html#baselines=rows", permissions=["clipboard-read", "clipboard-write"])
     head, *rows = csv.reader(io.StringIO(copy(page, "csv", "CSV")))
     assert head[:4] == ["system", "ndcg@10", "low", "high"]
     best = rows[0]
@@ -305,7 +304,7 @@ def test_the_first_system_is_on_the_first_screen_and_no_table_is_wider_than_its_
 
 def test_an_address_is_never_longer_than_is_allowed(opened: Opened) -> None:
     page = opened("repoeval.html")
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.evaluate(OPEN_DETAILS)
     for box in page.locator(f"{SECTION} [data-control='columns']:not([value='all'])").all():
         box.check()
     page.locator(control("search")).fill("x" * 60)

@@ -11,7 +11,7 @@ import pytest
 
 from lake.store import Lake
 from report.build import build
-from tests.browser.conftest import Opened, until, watching
+from tests.browser.conftest import Opened, downloaded, until, watching
 from tests.report.small_lake import HOSTILE, HOSTILE_SHOWN, run_id
 
 if TYPE_CHECKING:
@@ -63,27 +63,25 @@ def compared(browser: Browser, real: Path) -> Iterator[Opened]:
 
 
 def test_every_pair_either_way_round_reckons_as_evaluate_does(compared: Opened, evaluated: Lake) -> None:
-    found = {(one["protocol"], one["value"], one["a"], one["b"]): one for one in compared().evaluate(PAIRS)}
+    pairs = {(pair["protocol"], pair["value"], pair["a"], pair["b"]): pair for pair in compared().evaluate(PAIRS)}
     primary = evaluated.read("protocols").unnest("primary").select("metric", "k", "granularity", protocol="name")
     rows = evaluated.scan("comparisons").join(primary.lazy(), on=["protocol", "metric", "k", "granularity"]).collect()
     n = 0
     for row in rows.iter_rows(named=True):
         for a, b in permutations((row["run_a"], row["run_b"])):
-            one = found.get((row["protocol"], row["slice_value"], a[-8:], b[-8:]))
-            if one is None or row["slice"] != "subset":
+            pair = pairs.get((row["protocol"], row["slice_value"], a[-8:], b[-8:]))
+            if pair is None or row["slice"] != "subset":
                 continue
             sign = 1 if b == row["run_b"] else -1
             wins, losses = (row["wins"], row["losses"])[::sign]
-            assert one["reckoned"]["delta"] == pytest.approx(sign * row["delta"], abs=1e-12)
-            assert one["stored"]["delta"] == sign * row["delta"]
-            assert one["reckoned"]["n"] == row["n_items"]
-            assert (one["stored"]["wins"], one["stored"]["losses"]) == (wins, losses)
-            assert sorted([one["stored"]["low"], one["stored"]["high"]]) == [
-                one["stored"]["low"],
-                one["stored"]["high"],
-            ]
+            reckoned, stored = pair["reckoned"], pair["stored"]
+            assert reckoned["delta"] == pytest.approx(sign * row["delta"], abs=1e-12)
+            assert stored["delta"] == sign * row["delta"]
+            assert reckoned["n"] == row["n_items"]
+            assert (stored["wins"], stored["losses"]) == (wins, losses)
+            assert stored["low"] <= stored["high"]
             if wins is not None:
-                counted = tuple(one["reckoned"][name] for name in ("wins", "ties", "losses"))
+                counted = tuple(reckoned[name] for name in ("wins", "ties", "losses"))
                 assert counted == (wins, row["ties"], losses)
             n += 1
     assert n > 100
@@ -151,6 +149,11 @@ def test_an_address_opens_what_was_chosen(compared: Opened) -> None:
     assert len(page.evaluate(SHOWN)) == 2
 
 
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
 def test_flips_are_filtered_walked_and_kept(compared: Opened, evaluated: Lake, tmp_path: Path) -> None:
     page = compared()
     first, second = page.locator("#verdicts tbody a").all()
@@ -161,37 +164,27 @@ def test_flips_are_filtered_walked_and_kept(compared: Opened, evaluated: Lake, t
     page.select_option("[name=dir]", "worse")
     assert page.locator(rows).count() == int(counts[9])
     page.select_option("[name=dir]", "")
-    with page.expect_download() as started:
-        page.click("#flips-csv")
-    started.value.save_as(tmp_path / "flips.csv")
-    with (tmp_path / "flips.csv").open(encoding="utf-8", newline="") as file:
-        kept = list(csv.DictReader(file))
-    assert [one["item_id"] for one in kept] == page.locator(f"{rows} th").all_text_contents()
+    kept = rows_of(downloaded(page.locator("#flips-csv"), tmp_path))
+    assert [row["item_id"] for row in kept] == page.locator(f"{rows} th").all_text_contents()
     known = set(evaluated.read("items")["item_id"])
     names = list(kept[0])[3:5]
     assert names == [first.text_content(), second.text_content()]
-    for one in kept:
-        assert one["item_id"] in known
-        assert float(one[names[0]]) != float(one[names[1]])
+    for row in kept:
+        assert row["item_id"] in known
+        assert float(row[names[0]]) != float(row[names[1]])
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")
     assert page.evaluate(f"[...document.querySelectorAll('{rows}')].map(row => row.hasAttribute('aria-current'))") == [
-        place == 0 for place in range(n)
+        number == 0 for number in range(n)
     ]
     href = page.evaluate("document.activeElement.getAttribute('href')")
     assert href.startswith(f"items/repoeval.html#item={kept[0]['item_id']}&systems=")
-    with page.expect_download() as started:
-        page.click("#verdicts-csv")
-    started.value.save_as(tmp_path / "verdicts.csv")
-    with (tmp_path / "verdicts.csv").open(encoding="utf-8", newline="") as file:
-        numbers = list(csv.DictReader(file))
+    numbers = rows_of(downloaded(page.locator("#verdicts-csv"), tmp_path))
     assert f"{float(numbers[1]['delta']):+.3f}".replace("-", "−") == counts[3]
     assert numbers[1]["wins"] == counts[7]
-    with page.expect_download() as started:
-        page.locator("figure.compared button", has_text="SVG").first.click()
-    started.value.save_as(tmp_path / "figure.svg")
-    assert "<path" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    figure = downloaded(page.locator("figure.compared button", has_text="SVG").first, tmp_path)
+    assert "<path" in figure.read_text(encoding="utf-8")
 
 
 def test_without_scripts_every_pair_is_in_a_table(

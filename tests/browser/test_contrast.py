@@ -28,23 +28,23 @@ def scheme(request: pytest.FixtureRequest) -> Scheme:
 
 def backgrounds(scheme: Scheme, *, with_text: bool) -> dict[str, Colour]:
     """Selector → background, of rules that set a colour of text beside it, or of those that leave that to others."""
-    found = {}
+    colours = {}
     for rule in rules(CSS):
         value = rule.declared.get("background", rule.declared.get("background-color", ""))
         colour = scheme.colour(value) if value else None
         if colour is not None and colour[3] == 1 and ("color" in rule.declared) == with_text:
-            found[rule.selector] = colour
-    return found
+            colours[rule.selector] = colour
+    return colours
 
 
 def texts(scheme: Scheme) -> dict[str, Colour]:
     """Selector → colour of text, of rules that set no background."""
-    found = {}
+    colours = {}
     for rule in rules(CSS):
         colour = scheme.colour(rule.declared.get("color", ""))
         if colour is not None and "background" not in rule.declared and not DRAWN.search(rule.selector):
-            found[rule.selector] = colour
-    return found
+            colours[rule.selector] = colour
+    return colours
 
 
 def test_the_colours_are_read_as_the_browser_reads_them() -> None:

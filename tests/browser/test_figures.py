@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from report.charts.figures import KIND_LOOKS
-from tests.browser.conftest import Opened
+from tests.browser.conftest import Opened, downloaded
 
 PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.html")
 
@@ -28,11 +28,9 @@ def test_every_figure_is_there_to_download_as_the_manifest_has_it(opened: Opened
 def test_a_figure_becomes_a_png_in_the_browser(opened: Opened, tmp_path: Path) -> None:
     page = opened("repoeval-all.html")
     width = page.locator(".chart svg").first.evaluate("svg => svg.viewBox.baseVal.width")
-    with page.expect_download() as started:
-        page.locator(".downloads a", has_text="PNG").first.click()
-    assert started.value.suggested_filename.endswith(".png")
-    started.value.save_as(tmp_path / "figure.png")
-    content = (tmp_path / "figure.png").read_bytes()
+    file = downloaded(page.locator(".downloads a", has_text="PNG").first, tmp_path)
+    assert file.suffix == ".png"
+    content = file.read_bytes()
     assert content.startswith(b"\x89PNG\r\n")
     assert int.from_bytes(content[16:20]) == pytest.approx(2 * width, abs=1)
 

@@ -12,7 +12,7 @@ from report.format import item_address, items_path
 from report.items import roster as rosters
 from report.items.licences import ItemText
 from tests.browser.conftest import Opened
-from tests.browser.visits import EVERY_RULE, RUN_AXE
+from tests.browser.visits import EVERY_RULE, OPEN_DETAILS, RUN_AXE
 from tests.report.item_lake import (
     AGENT,
     AMOUNTS,
@@ -56,9 +56,9 @@ def counted(page: Page, selector: str, n: int) -> None:
 
 
 def row(page: Page, system: str) -> list[str]:
-    found = page.locator("table.sums tbody tr", has_text=system).first
-    found.wait_for()
-    return found.locator("td").all_text_contents()
+    cells = page.locator("table.sums tbody tr", has_text=system).first.locator("td")
+    cells.first.wait_for()
+    return cells.all_text_contents()
 
 
 def test_ranges_are_added_as_their_lines_one_by_one(opened: Opened) -> None:
@@ -70,10 +70,10 @@ def test_ranges_are_added_as_their_lines_one_by_one(opened: Opened) -> None:
         return spans + draw.choice([[], [[0, 30]], [[10, 10]], [[5, 9], [9, 12]]])
 
     cases = [[[ranges(), ranges()], [ranges(), ranges()]] for _ in range(300)]
-    found = page.evaluate("cases => cases.map(([g, r]) => goldspan.strips.sizes(g, r, [28, -1]))", cases)
-    for (gold, returned), sizes in zip(cases, found, strict=True):
+    results = page.evaluate("cases => cases.map(([g, r]) => goldspan.strips.sizes(g, r, [28, -1]))", cases)
+    for (gold, returned), sizes in zip(cases, results, strict=True):
         should, held = (
-            {(file, line) for file, end in ((0, 28), (1, 99)) for one in of[file] for line in range(*one) if line < end}
+            {(file, line) for file, n in ((0, 28), (1, 99)) for ends in of[file] for line in range(*ends) if line < n}
             for of in (gold, returned)
         )
         assert sizes == {"gold": len(should), "returned": len(held), "both": len(should & held)}
@@ -82,7 +82,7 @@ def test_ranges_are_added_as_their_lines_one_by_one(opened: Opened) -> None:
 def test_an_item_opens_after_two_files_and_its_sums_follow_from_its_spans(opened: Opened) -> None:
     page = opened("items/index.html")
     loaded: list[str] = []
-    page.on("request", lambda asked: loaded.append(unquote(asked.url).rpartition("/")[2]))
+    page.on("request", lambda request: loaded.append(unquote(request.url).rpartition("/")[2]))
     page.goto(page.url.replace("items/index.html", ITEM))
     final = lines_of(FINAL)
     hit = len(final & GOLD)
@@ -246,7 +246,7 @@ def test_candidates_stand_with_their_ranks(opened: Opened) -> None:
 def test_items_are_accessible_and_never_scroll_sideways(opened: Opened, axe: str, address: str, scheme: str) -> None:
     page = opened(address, color_scheme=scheme, viewport={"width": 320, "height": 800})
     page.locator("table.items a, #text > *").first.wait_for()
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    page.evaluate(OPEN_DETAILS)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.evaluate(axe)
     assert page.evaluate(RUN_AXE, EVERY_RULE) == []

@@ -50,10 +50,10 @@ def test_a_copied_address_shows_what_every_control_was_set_to(browser: Browser, 
             if tuple(controls) in known:
                 continue
             known.add(tuple(controls))
-            for control, place in controls.items():
+            for control, number in controls.items():
                 if page.url != f"{base}/{name}":
                     shown(page, f"{base}/{name}")
-                look(page, "set", int(str(place)))
+                look(page, "set", int(str(number)))
                 page.wait_for_timeout(SETTLED if page.url != f"{base}/{name}" else 4 * SETTLED)
                 address = page.url
                 if look(page, "shown") == plain:

@@ -73,8 +73,8 @@ def test_why_a_system_lost_an_item(visitor: Visitor) -> None:
     visitor.click(visitor.page.locator(f"{BOARD} tbody th a").first)
     visitor.click(visitor.page.locator("a[href*='items/'][href*='item=']").first)
     visitor.page.wait_for_selector("#one:not([hidden]) h1")
-    said = visitor.page.locator("#one").text_content() or ""
-    assert "gold" in said.lower()
+    text = visitor.page.locator("#one").text_content() or ""
+    assert "gold" in text.lower()
     assert visitor.clicks == 3
 
 
@@ -104,6 +104,6 @@ def test_which_items_flipped_between_two_systems(visitor: Visitor) -> None:
 def test_publishing_submitting_and_a_gate_are_copied_from_one_page(visitor: Visitor) -> None:
     visitor.go("Submit")
     assert visitor.page.locator("#three code[data-command]").count() == 3
-    for place, words in (("#publish", "deploy-pages"), ("#gate", "--fail-if")):
-        assert words in (visitor.page.locator(f"{place} pre").text_content() or "")
+    for part, words in (("#publish", "deploy-pages"), ("#gate", "--fail-if")):
+        assert words in (visitor.page.locator(f"{part} pre").text_content() or "")
     assert visitor.clicks == 1

@@ -21,7 +21,7 @@ def pages(wide_site: Path) -> dict[str, Element]:
 def weight(site: Path, name: str, page: Element) -> int:
     loaded = [each.attributes.get("src") for each in page.all() if each.tag in ("script", "img")]
     loaded += [each.attributes.get("href") for each in page.all("link")]
-    files = {site / name, *((site / name).parent / place for place in loaded if place)}
+    files = {site / name, *((site / name).parent / address for address in loaded if address)}
     return sum(path.stat().st_size for path in files)
 
 

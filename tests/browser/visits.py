@@ -19,7 +19,7 @@ A4_LANDSCAPE: ViewportSize = {"width": 1031, "height": 700}
 EIGHT_POINTS = 8 * 96 / 72
 OPEN_DETAILS = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
 
-Found = Mapping[str, object]
+Findings = Mapping[str, object]
 """What is wrong with a page, by what was looked at; nothing is an empty value."""
 
 
@@ -39,14 +39,14 @@ def parsed(site: Path) -> dict[str, Element]:
 
 def links(name: str, page: Element) -> list[tuple[str, str, str]]:
     """Every link of a page into its own site: as it is written, the path it leads to, its fragment."""
-    found = []
+    links_ = []
     for each in page.all():
-        place = each.attributes.get("href") or each.attributes.get("src")
-        if place and not urlsplit(place).scheme:
-            parts = urlsplit(place)
+        address = each.attributes.get("href") or each.attributes.get("src")
+        if address and not urlsplit(address).scheme:
+            parts = urlsplit(address)
             to = (Path(name).parent / unquote(parts.path)) if parts.path else Path(name)
-            found.append((place, _plain(to), unquote(parts.fragment)))
-    return found
+            links_.append((address, _plain(to), unquote(parts.fragment)))
+    return links_
 
 
 def _plain(path: Path) -> str:
@@ -64,17 +64,17 @@ def kinds_of_views(site: Path) -> list[str]:
     """Of the views that links lead to by what stands behind `#`, one of each kind, of the hostile benchmark if any."""
     pages = parsed(site)
     ids = {name: {each.attributes.get("id") for each in page.all()} for name, page in pages.items()}
-    found: dict[tuple[str, ...], tuple[bool, str]] = {}
+    first: dict[tuple[str, ...], tuple[bool, str]] = {}
     for name, page in pages.items():
-        for place, to, fragment in links(name, page):
+        for link, to, fragment in links(name, page):
             if "=" in fragment and fragment not in ids.get(to, set()):
                 keys = tuple(part.partition("=")[0] for part in fragment.split("&"))
-                address = f"{to}#{urlsplit(place).fragment}"
+                address = f"{to}#{urlsplit(link).fragment}"
                 # The hostile one first, then the first by name.
                 rank = ("hostile" not in address, address)
                 kind = (Path(to).parent.as_posix() if "/" in to else to, *keys)
-                found[kind] = min(found.get(kind, rank), rank)
-    return [address for _, address in sorted(found.values())]
+                first[kind] = min(first.get(kind, rank), rank)
+    return [address for _, address in sorted(first.values())]
 
 
 LOOKS = (Path(__file__).parent / "looks.js").read_text("utf-8")
@@ -89,34 +89,34 @@ COLOURS = {"type": "rule", "values": ["color-contrast"]}
 
 def look(page: Page, name: str, *arguments: float) -> dict[str, object]:
     source = LOOKS[LOOKS.index("({") :].strip()
-    found: dict[str, object] = page.evaluate(f"given => {source}.{name}(...given)", arguments)
-    return found
+    result: dict[str, object] = page.evaluate(f"given => {source}.{name}(...given)", arguments)
+    return result
 
 
-def visit(opened: Opened, axe: str, view: str) -> Found:
+def visit(opened: Opened, axe: str, view: str) -> Findings:
     """Look at a page as it comes, narrow, dark, on paper, without motion, and without scripts."""
     page = opened(view, viewport={"width": 1280, "height": 900}, color_scheme="light")
     page.wait_for_selector("[aria-busy=true]", state="detached")
     if "#" in view:
         page.wait_for_timeout(200)
     page.evaluate(OPEN_DETAILS)
-    found: dict[str, object] = look(page, "page")
-    found["axe"] = _axe(page, axe)
-    found["sideways"] = [width for width in WIDTHS if _width(page, width) > width]
+    findings: dict[str, object] = look(page, "page")
+    findings["axe"] = _axe(page, axe)
+    findings["sideways"] = [width for width in WIDTHS if _width(page, width) > width]
     page.set_viewport_size(A4_LANDSCAPE)
     page.emulate_media(media="print")
-    found |= look(page, "paper", EIGHT_POINTS)
+    findings |= look(page, "paper", EIGHT_POINTS)
     page.emulate_media(media="screen", reduced_motion="reduce")
-    found["moving"] = look(page, "moving")
+    findings["moving"] = look(page, "moving")
     page.emulate_media(reduced_motion="no-preference", forced_colors="active")
-    found["unmarked"] = look(page, "unmarked")
+    findings["unmarked"] = look(page, "unmarked")
     if "#" not in view:
         bare = opened(view, java_script_enabled=False)
         bare.evaluate(OPEN_DETAILS)
-        found["without"] = look(bare, "without")
+        findings["without"] = look(bare, "without")
         bare.context.close()
     page.context.close()
-    return found
+    return findings
 
 
 def _width(page: Page, width: int) -> int:
@@ -131,4 +131,4 @@ def _axe(page: Page, source: str) -> list[str]:
     page.emulate_media(color_scheme="dark")
     dark = page.evaluate(RUN_AXE, COLOURS)
     page.emulate_media(color_scheme="light")
-    return [*light, *(f"dark: {one}" for one in dark)]
+    return [*light, *(f"dark: {violation}" for violation in dark)]
