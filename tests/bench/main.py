@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,11 @@ def _rows(name: str, attempts: Sequence[Stages], target: Target, note: str = "")
         best = min((attempt[stage] for attempt in attempts), key=lambda measured: measured.seconds)
         peak = max(attempt[stage].peak_mb for attempt in attempts)
         # How many parts, or files of the site, the stage left alone.
-        current = f", {best.said['current']:,} current" if best.said.get("current") else ""
-        yield row(f"{name}: {stage}{current}", replace(best, peak_mb=peak), extra={"said": dict(best.said)})
+        current = f", {best.answer['current']:,} current" if best.answer.get("current") else ""
+        yield row(f"{name}: {stage}{current}", replace(best, peak_mb=peak), extra={"answer": dict(best.answer)})
     fastest = min(attempts, key=lambda attempt: sum(measured.seconds for measured in attempt.values()))
     peak = max(measured.peak_mb for attempt in attempts for measured in attempt.values())
-    yield row(f"{name}: all{note}", *(replace(one, peak_mb=peak) for one in fastest.values()), target=target)
+    yield row(f"{name}: all{note}", *(replace(measured, peak_mb=peak) for measured in fastest.values()), target=target)
 
 
 def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
@@ -76,14 +77,14 @@ def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
     before = len(job.parts())
     measured = job.stage("evaluate")
     plans = [call(count, counted.lake), call(count, twice.lake, "--systems", TWICE_THE_SYSTEMS)]
-    n_plans, n_twice = (int(str(one.said["n_plans"])) for one in plans)
-    n_runs, n_runs_twice = (len([path for path in one.parts() if path.startswith("runs/")]) for one in (counted, twice))
+    n_plans, n_twice = (int(str(plan.answer["n_plans"])) for plan in plans)
+    n_runs, n_runs_twice = (len([path for path in job.parts() if path.startswith("runs/")]) for job in (counted, twice))
     what = f"all benchmarks: evaluate, {len(job.parts()) - before:,} parts, {n_plans:,} plans for {n_runs:,} runs"
     yield row(
         f"{what}, {n_twice:,} for {n_runs_twice:,}",
         measured,
         target=EVALUATED if settings.is_sample else {},
-        extra={"said": dict(measured.said), "n_plans": n_plans, "n_plans_twice": n_twice},
+        extra={"answer": dict(measured.answer), "n_plans": n_plans, "n_plans_twice": n_twice},
     )
 
 
@@ -91,8 +92,8 @@ def _written(before: Parts, after: Parts) -> str:
     """How much of the lake the last round wrote, and what of it was not the added chunker's."""
     written = [path for path, state in after.items() if before.get(path) != state]
     other = [path for path in written if ADDED not in path]
-    named = f", others: {', '.join(other[:3])}" if other else ""
-    return f", wrote {len(written)} of {len(after)} parts, {len(written) - len(other)} its own{named}"
+    others = f", others: {', '.join(other[:3])}" if other else ""
+    return f", wrote {len(written)} of {len(after)} parts, {len(written) - len(other)} its own{others}"
 
 
 def count(lake: str, *arguments: str) -> dict[str, object]:
@@ -108,18 +109,11 @@ def count(lake: str, *arguments: str) -> dict[str, object]:
 
     # Of eager frames as well, which are carried out as plans.
     ways = [(pl.LazyFrame, "collect"), (pl.LazyFrame, "_collect_eager"), (pl, "collect_all")]
-    patches = [patch.object(place, name, counting(getattr(place, name))) for place, name in ways]
-    for one in patches:
-        one.start()
-    try:
-        typer.main.get_command(app)(
-            ["run", "--lake", lake, "--engine", "local:1", "--quiet", *arguments], standalone_mode=False
-        )
-    except (SystemExit, typer.Exit):
-        pass
-    finally:
-        for one in patches:
-            one.stop()
+    words = ["run", "--lake", lake, "--engine", "local:1", "--quiet", *arguments]
+    with ExitStack() as stack, suppress(SystemExit, typer.Exit):
+        for owner, name in ways:
+            stack.enter_context(patch.object(owner, name, counting(getattr(owner, name))))
+        typer.main.get_command(app)(words, standalone_mode=False)
     return {"n_plans": counted[0]}
 
 

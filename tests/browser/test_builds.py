@@ -1,22 +1,20 @@
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 from lake.store import Lake
 from report.build import build
 from tests.report.small_lake import CHUNKING, write_boards, write_scores
 from tests.report.test_build import files
+from tests.tiny import python
 
 
 def test_another_process_with_other_hashes_and_one_thread_writes_the_same_bytes(
     hostile_site: Path, tmp_path: Path
 ) -> None:
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "POLARS_MAX_THREADS": "1", "TZ": "Asia/Kathmandu", "LANG": "C"}
-    places = ["--lake", str(hostile_site.parent / "lake"), "--site", str(tmp_path / "site")]
-    subprocess.run([sys.executable, "-m", "report", *places, "--quiet"], check=True, env=environment)
+    settings = {"PYTHONHASHSEED": "7", "POLARS_MAX_THREADS": "1", "TZ": "Asia/Kathmandu", "LANG": "C"}
+    lake = hostile_site.parent / "lake"
+    python("-m", "report", "--lake", lake, "--site", tmp_path / "site", "--quiet", **settings).done()
     ours, theirs = files(hostile_site), files(tmp_path / "site")
     assert [name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)] == []
 

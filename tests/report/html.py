@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from lake.store import Lake
 from report.build import build
@@ -89,6 +94,14 @@ def table(page: Element, caption: str) -> list[list[str]]:
     tables = [each for each in page.all("table") if caption in each.all("caption")[0].text]
     assert len(tables) == 1, f"{len(tables)} tables say {caption!r}"
     return [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in tables[0].all("tr")]
+
+
+def given(content: bytes) -> tuple[str, Any]:
+    """The name and the value of a data file; packed JSON unpacked."""
+    match = re.fullmatch(r'goldspan\.give\((".*?"),(.*)\);\n', content.decode(), re.DOTALL)
+    assert match
+    name, value = map(json.loads, match.groups())
+    return name, json.loads(zlib.decompress(base64.b64decode(value))) if isinstance(value, str) else value
 
 
 def called(system: str) -> str:

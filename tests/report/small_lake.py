@@ -46,7 +46,6 @@ BASELINES = ("fixed-nws-1500+own-file", "fixed-nws-1500+random", HOSTILE)
 FAILED = "window-20-10+jaccard"
 LIMITED = "fixed-nws-900+bm25-okapi"
 
-
 METRIC = {"direction": "higher", "micro": "ratio", "of_steps": False, "cut": "results"}
 """What a metric's row says beside its words."""
 
@@ -75,20 +74,18 @@ def write_boards(lake: Lake) -> Lake:
     """Work out table `boards` from what the lake holds of aggregates, ranks and comparisons now."""
     kinds = dict(lake.read("benchmarks").select("name", "like").iter_rows())
     for protocol in lake.read("protocols").iter_rows(named=True):
-        folders = {"benchmark": protocol["benchmark"], "protocol": protocol["name"]}
-        rules, names = _rules(protocol), ("aggregates", "ranks", "comparisons")
-        tables = {name: _of_protocol(lake, name, **folders) for name in names}
+        rules, benchmark, name = _rules(protocol), protocol["benchmark"], protocol["name"]
         for task in protocol["tasks"]:
-            runs = lake.read("runs").filter(task=task, benchmark=protocol["benchmark"])
-            ids = runs["run_id"].implode()
-            of_task = {
-                name: rows.filter(pl.col("run_a" if name == "comparisons" else "run_id").is_in(ids))
-                for name, rows in tables.items()
-            }
-            kind = kinds.get(protocol["benchmark"]) or protocol["benchmark"]
-            if of_task["aggregates"].height:
-                board = board_rows(rules, runs, kind, **of_task, characters=_characters(rules, of_task["aggregates"]))
-                lake.write("boards", board, part=task.replace("/", "."), fingerprint="f", **folders)
+            runs = lake.read("runs").filter(task=task, benchmark=benchmark)
+            tables = {}
+            for table, run in (("aggregates", "run_id"), ("ranks", "run_id"), ("comparisons", "run_a")):
+                rows = lake.scan(table, benchmark=benchmark).filter(protocol=name).drop("benchmark").collect()
+                tables[table] = rows.filter(pl.col(run).is_in(runs["run_id"].implode()))
+            if tables["aggregates"].height:
+                characters = _characters(rules, tables["aggregates"])
+                board = board_rows(rules, runs, kinds.get(benchmark) or benchmark, **tables, characters=characters)
+                part = task.replace("/", ".")
+                lake.write("boards", board, part=part, fingerprint="f", benchmark=benchmark, protocol=name)
     return lake
 
 
@@ -108,10 +105,6 @@ def _characters(rules: Protocol, aggregates: pl.DataFrame) -> pl.DataFrame:
     slice_, value = rules.headline or ("all", "all")
     rows = aggregates.filter(metric=rules.primary.metric, k=rules.primary.k, slice=slice_, slice_value=value)
     return rows.with_columns(read=4_000 / (pl.col("macro").abs() + 0.1), returned=pl.lit(8_000.0)).select(CHARACTERS)
-
-
-def _of_protocol(lake: Lake, name: str, benchmark: str, protocol: str) -> pl.DataFrame:
-    return lake.scan(name, benchmark=benchmark).filter(protocol=protocol).drop("benchmark").collect()
 
 
 def write_benchmark(lake: Lake) -> None:
@@ -145,10 +138,8 @@ def write_benchmark(lake: Lake) -> None:
     secret = {"text": "def secret_prompt():", "sha256": "0" * 64}
     queries = [{**secret, "item_id": f"item/{number}"} for number in range(6)]
     write(lake, "queries", queries, part="repoeval", benchmark="repoeval", query="prompt")
-    spans = [
-        {"item_id": f"item/{number}", "gold": "target", "path": "a.py", "line_start": 9, "line_end": 20}
-        for number in range(5)
-    ]
+    span = {"gold": "target", "path": "a.py", "line_start": 9, "line_end": 20}
+    spans = [{**span, "item_id": f"item/{number}"} for number in range(5)]
     write(lake, "gold_spans", spans, part="repoeval", benchmark="repoeval")
     write_files(lake)
     refused = Rejects()
@@ -158,9 +149,6 @@ def write_benchmark(lake: Lake) -> None:
 
 CHUNKS = {"fixed-nws-1500": 3, "window-20-10": 700}
 """Chunker → the chunks of each content."""
-
-PLAIN = "fixed-nws-1500"
-"""The chunker that cuts three contents the plain way, and leaves out a character of each."""
 
 N_CONTENTS = 4
 """A file of its own for each repository that can be searched, and one that lies in all of them."""
@@ -177,10 +165,11 @@ def write_files(lake: Lake) -> None:
     write(lake, "files", files, benchmark="repoeval", kind="searched")
     contents = sorted({content for held in pools.values() for content in held})
     for chunker, n in CHUNKS.items():
-        # Three contents are cut otherwise than the first chunker has it.
-        reasons = ["syntax errors" if chunker == PLAIN and position < 3 else None for position in range(len(contents))]
+        # It cuts three contents the plain way, and leaves out a character of each content.
+        is_plain = chunker == "fixed-nws-1500"
+        reasons = ["syntax errors" if is_plain and position < 3 else None for position in range(len(contents))]
         status: list[dict[str, object]] = [
-            {"sha256": content, "n_chunks": n, "fell_back": why, "n_nws": 2500, "n_covered": 2500 - (chunker == PLAIN)}
+            {"sha256": content, "n_chunks": n, "fell_back": why, "n_nws": 2500, "n_covered": 2500 - is_plain}
             for content, why in zip(contents, reasons, strict=True)
         ]
         write(lake, "chunk_status", status, chunker=chunker)

@@ -8,21 +8,15 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.tiny import ROOT, command
+from tests.tiny import ROOT, command, python
 
 pytestmark = pytest.mark.slow
 
 
-def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-W", "error", "-m", "report", *map(str, arguments)]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
-
-
 def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: Path) -> None:
-    first = report("--lake", small.root, "--site", tmp_path / "site")
-    assert (first.returncode, first.stdout) == (0, "")
+    first = python("-W", "error", "-m", "report", "--lake", small.root, "--site", tmp_path / "site")
     n_pages = len(list((tmp_path / "site").rglob("*.html")))
-    assert f"report: {n_pages} of {n_pages} pages; files: " in first.stderr
+    assert first.done(f"report: {n_pages} of {n_pages} pages; files: ").out == ""
     second = command("report", "--lake", small.root, "--site", tmp_path / "site", "--json").done()
     outcome = json.loads(second.out)
     assert (outcome["expected"], outcome["scored"], outcome["made"]) == (n_pages, n_pages, 0)
@@ -34,8 +28,7 @@ def test_a_skipped_build_loads_neither_vega_nor_jinja(small: Lake, site: Path) -
         f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(site)!r})).is_current; "
         "assert not {'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    python("-c", code).done()
 
 
 @pytest.mark.parametrize(("what", "name"), [("pages", "leaderboard"), ("formats", "trec")])

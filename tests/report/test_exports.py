@@ -36,8 +36,10 @@ pytestmark = pytest.mark.slow
 RUN = run_id("fixed-nws-1500+bm25-okapi")
 
 
-def exported(lake: Lake, to: Path, run: str | None, format_name: str, table: str = "ranking") -> str:
-    export(lake, run, format_name, to / "out", table)
+def exported(
+    lake: Lake, to: Path, run: str | None, format_name: str, table: str = "ranking", choice: Choice | None = None
+) -> str:
+    export(lake, run, format_name, to / "out", table, choice)
     return (to / "out").read_bytes().decode()
 
 
@@ -133,21 +135,26 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "format_name", "table", "message"),
+    ("run", "format_name", "table", "choice", "message"),
     [
-        (None, "cvs", "ranking", "unknown format 'cvs'"),
-        (None, "trec", "ranking", "is for a run, not for leaderboards"),
-        (RUN, "md", "ranking", "is for leaderboards, not for a run"),
-        (RUN + "0", "csv", "ranking", "unknown run"),
-        (RUN, "csv", "rankings", "unknown table 'rankings'"),
-        (None, "parquet", "ranking", "give a file or folder with -o"),
+        (None, "cvs", "ranking", None, "unknown format 'cvs'"),
+        (None, "trec", "ranking", None, "is for a run, not for leaderboards"),
+        (RUN, "md", "ranking", None, "is for leaderboards, not for a run"),
+        (RUN + "0", "csv", "ranking", None, "unknown run"),
+        (RUN, "csv", "rankings", None, "unknown table 'rankings'"),
+        (None, "parquet", "ranking", None, "give a file or folder with -o"),
+        (None, "csv", "ranking", Choice("repoevil"), "unknown benchmark 'repoevil'\n  Did you mean 'repoeval'"),
+        (None, "csv", "ranking", Choice(protocol="repoeval@chunking"), "unknown protocol"),
+        (None, "csv", "ranking", Choice(slice="repo=acme/4"), "unknown slice 'repo=acme/4'\n  Did you mean 'repo=acme"),
+        (None, "csv", "ranking", Choice(metrics=["ndgc@10"]), "unknown metric 'ndgc@10'\n  Did you mean 'ndcg@10'"),
+        (None, "csv", "ranking", Choice(systems=["bm25"]), "unknown system 'bm25'"),
     ],
 )
 def test_what_cannot_be_exported_is_said(
-    small: Lake, run: str | None, format_name: str, table: str, message: str
+    small: Lake, run: str | None, format_name: str, table: str, choice: Choice | None, message: str
 ) -> None:
-    with refused(message, Exit.USAGE):
-        export(small, run, format_name, None, table)
+    with refused(re.escape(message), Exit.USAGE):
+        export(small, run, format_name, None, table, choice)
 
 
 def test_a_device_a_pipe_and_a_link_are_written_to_and_never_replaced(small: Lake, tmp_path: Path) -> None:
@@ -192,21 +199,6 @@ def test_a_choice_of_protocol_slice_metrics_and_systems_is_all_that_is_exported(
     ]
 
 
-@pytest.mark.parametrize(
-    ("choice", "message"),
-    [
-        (Choice(benchmark="repoevil"), "unknown benchmark 'repoevil'\n  Did you mean 'repoeval'"),
-        (Choice(protocol="repoeval@chunking"), "unknown protocol"),
-        (Choice(slice="repo=acme/four"), "unknown slice 'repo=acme/four'\n  Did you mean 'repo=acme/"),
-        (Choice(metrics=["ndgc@10"]), "unknown metric 'ndgc@10'\n  Did you mean 'ndcg@10'"),
-        (Choice(systems=["bm25"]), "unknown system 'bm25'"),
-    ],
-)
-def test_a_choice_of_what_there_is_not_is_a_usage_error(small: Lake, choice: Choice, message: str) -> None:
-    with refused(re.escape(message), Exit.USAGE):
-        export(small, None, "csv", None, "ranking", choice)
-
-
 def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path) -> None:
     system = "fixed-nws-1500+bm25-okapi"
     assert exported(small, tmp_path, system, "trec") == exported(small, tmp_path, RUN, "trec")
@@ -233,8 +225,7 @@ def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -
 def test_bold_is_what_the_best_cannot_be_told_from(small: Lake, tmp_path: Path) -> None:
     first, second = "window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi"
     write_ranks(small, [(first, 1), (second, 1), ("fixed-nws-1500+jaccard", 2)])
-    export(small, None, "latex", tmp_path / "out", "ranking", Choice(protocol="repoeval@chunking-v1"))
-    text = (tmp_path / "out").read_text()
+    text = exported(small, tmp_path, None, "latex", choice=Choice(protocol=CHUNKING))
     assert sorted(re.findall(r"^.* & (\S+) & \\textbf", text, re.MULTILINE)) == sorted([first, second])
 
 
@@ -265,8 +256,7 @@ def test_the_top_is_systems_with_rank_and_interval_and_baselines_follow_marked(s
     assert rows["is_baseline"].to_list() == [False, False, True, True, True]
     places = ("value", "low", "high", "unit", "rank", "rank_low", "rank_high", "tie_group", "n")
     assert rows.select(places).row(0) == (0.7316, 0.7316 - 0.25, 0.7316 + 0.25, "item", 1, 1, 3, 1, 5)
-    export(small, None, "md", tmp_path / "out", "ranking", chosen)
-    text = (tmp_path / "out").read_text()
+    text = exported(small, tmp_path, None, "md", choice=chosen)
     assert "95 % intervals are over items: for these repositories only" in text
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
     assert [lines[0], *lines[2:5]] == [
@@ -284,8 +274,8 @@ def test_chosen_metrics_are_the_columns_and_ranks_stand_beside_what_they_are_by(
         ("mrr", "recall"): ["System", "recall@10", "mrr@10"],
     }
     for metrics, wanted in heads.items():
-        export(small, None, "latex", tmp_path / "out", "ranking", Choice(protocol=CHUNKING, metrics=metrics))
-        (head,) = re.findall(r"^.*System.*(?= \\\\$)", (tmp_path / "out").read_text(), re.MULTILINE)
+        text = exported(small, tmp_path, None, "latex", choice=Choice(protocol=CHUNKING, metrics=metrics))
+        (head,) = re.findall(r"^.*System.*(?= \\\\$)", text, re.MULTILINE)
         assert head.split(" & ") == wanted
 
 

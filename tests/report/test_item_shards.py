@@ -1,7 +1,3 @@
-import base64
-import json
-import re
-import zlib
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,7 +10,7 @@ from report.items.answers import candidates_by_item, spans_by_item
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster, classes_of
 from report.items.texts import chosen, texts_by_item
-from tests.report.html import board_of
+from tests.report.html import board_of, given
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -33,16 +29,6 @@ from tests.report.item_lake import (
 )
 
 Lines = set[tuple[str, int]]
-
-
-def given(content: str) -> tuple[str, object]:
-    """The name and the value of a data file; packed JSON unpacked."""
-    match = re.fullmatch(r"goldspan\.give\((\".*?\"),(.*)\);\n", content, re.DOTALL)
-    assert match
-    value = json.loads(match[2])
-    return json.loads(match[1]), json.loads(zlib.decompress(base64.b64decode(value))) if isinstance(
-        value, str
-    ) else value
 
 
 def lines_of(spans: Spans) -> Lines:
@@ -98,32 +84,28 @@ def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkey
     monkeypatch.setattr(rosters, "RAW_BYTES", 1_500)
     build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
     folder = tmp_path / "site" / "items" / CONTEXTS
-    name, about = given((folder / "about.js").read_text(encoding="utf-8"))
+    name, about = given((folder / "about.js").read_bytes())
     assert name == f"items/{CONTEXTS}/about"
-    assert isinstance(about, dict)
     bounds = about["shards"]
     assert len(bounds) > 2
     seen: list[str] = []
     for number, first in enumerate(bounds):
-        name, rows = given((folder / f"{number}.js").read_text(encoding="utf-8"))
+        name, rows = given((folder / f"{number}.js").read_bytes())
         assert name == f"items/{CONTEXTS}/{number}"
-        assert isinstance(rows, dict)
         assert rows["rows"][0]["item_id"] == first
         # How many that can be scored come before it, and which stands beside it; one cannot be.
         assert rows["at"] == sum(name != item_id(3) for name in seen)
         assert rows["before"] == next((name for name in reversed(seen) if name != item_id(3)), None)
         seen += [row["item_id"] for row in rows["rows"]]
     assert seen == sorted(item_id(number) for number in range(7))
-    _, columns = given((folder / "list.js").read_text(encoding="utf-8"))
-    assert isinstance(columns, dict)
+    _, columns = given((folder / "list.js").read_bytes())
     assert columns["id"] == seen
     assert columns["gold"] == [None if name == item_id(3) else 36 for name in seen]
 
 
 def test_candidates_have_the_rank_of_gold_and_the_first_five(tmp_path: Path) -> None:
     build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
-    _, rows = given((tmp_path / "site" / "items" / CANDIDATES / "0.js").read_text(encoding="utf-8"))
-    assert isinstance(rows, dict)
+    _, rows = given((tmp_path / "site" / "items" / CANDIDATES / "0.js").read_bytes())
     rows = rows["rows"]
     assert [row["answer"] for row in rows] == [
         [[1, 1, 6, 1, 2, 3, 4]],

@@ -1,9 +1,5 @@
-import csv
-import io
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,7 +10,7 @@ from lake.store import Lake
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import agents_sentence, board_sentence, board_verdict, sentence
 from report.tables_read import TablesRead
-from tests.report.html import parse, table
+from tests.report.html import given, parse, table
 from tests.tiny import build, command
 
 pytestmark = pytest.mark.slow
@@ -74,14 +70,9 @@ def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, proto
         expected, of = numbers(home, protocol, where), ("--slice", "=".join(where))
         file = home / "numbers.csv"
         command("report", "export", "--protocol", protocol, *of, "-o", file, "--lake", lake).done()
-        rows = [
-            row
-            for row in csv.DictReader(io.StringIO(file.read_text()))
-            if (row["metric"], row["k"]) == (metric, str(k))
-        ]
-        exported = {row["system"]: float(row["value"]) for row in rows if row["is_shown"] == "true"}
-        assert exported == expected
-        assert {row["average"] for row in rows if row["is_shown"] == "true"} == {average}
+        exported = pl.read_csv(file).filter("is_shown", metric=metric, k=k)
+        assert dict(exported.select("system", "value").iter_rows()) == expected
+        assert exported["average"].unique().to_list() == [average]
         printed = command("evaluate", "table", benchmark, "--protocol", protocol, *of, "--lake", lake)
         title, _, *lines = printed.out.splitlines()
         assert f"{'all items' if where[0] == 'all' else ' '.join(where)}, {average}" in title
@@ -99,20 +90,15 @@ def test_exports_tables_and_comparisons_have_the_boards_number(home: Path, proto
 def test_the_scripts_data_has_the_boards_number(home: Path, protocol: str) -> None:
     metric, k, average, _ = BOARDS[protocol]
     benchmark, _, short = protocol.partition("@")
-    board = _given(home / f"site/boards/{benchmark}/{short}.js")
+    board = given((home / f"site/boards/{benchmark}/{short}.js").read_bytes())[1]
     (path,) = [column["path"] for column in board["columns"] if column["path"].endswith(f"-{metric}-{k}")]
-    by_slice, column = _given(home / f"site/{path}.js"), board["fields"].index(average)
+    by_slice, column = given((home / f"site/{path}.js").read_bytes())[1], board["fields"].index(average)
     for where in slices(home, protocol):
         expected = numbers(home, protocol, where)
-        given = zip(board["runs"], by_slice["=".join(where)], strict=True)
-        assert {run["system"]: f"{row[column]:.3f}" for run, row in given if row} == {
+        rows = zip(board["runs"], by_slice["=".join(where)], strict=True)
+        assert {run["system"]: f"{row[column]:.3f}" for run, row in rows if row} == {
             name: f"{number:.3f}" for name, number in expected.items()
         }
-
-
-def _given(file: Path) -> Any:  # noqa: ANN401  # whatever JSON a script gives
-    text = file.read_text(encoding="utf-8")
-    return json.loads(text[text.index(",") + 1 : text.rindex(")")])
 
 
 def systems_of(home: Path) -> dict[str, str]:

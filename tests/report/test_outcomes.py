@@ -16,6 +16,7 @@ from report.leaderboard.verdicts import pairs_among
 from report.pages import compare
 from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
+from tests.report.html import given
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
 
@@ -26,11 +27,6 @@ Column = Mapping[str, str]
 
 def unpacked(text: str) -> bytes:
     return zlib.decompress(base64.b64decode(text))
-
-
-def given(content: bytes) -> dict[str, object]:
-    text = content.decode()
-    return json.loads(text[text.index(",") + 1 : -3])  # type: ignore[no-any-return]  # whatever JSON holds
 
 
 def whole(text: str, n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -113,10 +109,10 @@ def check(lake: Lake) -> None:
     n_pairs = 0
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
         outcomes = BoardOutcomes(board)
-        files = {path: given(content) for path, content in outcome_files(outcomes, {})}
+        files = {path: given(content)[1] for path, content in outcome_files(outcomes, {})}
         about = files[f"{outcomes.name}.js"]
-        n = int(str(about["n"]))
-        ranges: list[list[object]] = json.loads(unpacked(str(about["ids"])))
+        n = about["n"]
+        ranges: list[list[object]] = json.loads(unpacked(about["ids"]))
         assert [id_ for range_ in ranges for id_ in names(range_)] == outcomes.items["item_id"].to_list()
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
@@ -124,15 +120,15 @@ def check(lake: Lake) -> None:
         for row in outcomes.rows:
             run = files[f"{outcomes.name}/{run_key(row.run.run_id)}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
-            mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
+            mine = decoded(run["value"], n)
             expected = outcomes.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
             np.testing.assert_array_equal(mine, expected.to_numpy())
             values.append(mine)
             ledger = lake.scan("ledger", protocol=board.protocol.name).filter(run_id=row.run.run_id).collect()
-            whys = dict(zip(outcomes.items["item_id"], whole(str(run["why"]), n), strict=True))
+            whys = dict(zip(outcomes.items["item_id"], whole(run["why"], n), strict=True))
             columns = {"n_gold": about["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
             by_item = {
-                name: dict(zip(outcomes.items["item_id"], decoded(column, n), strict=True))  # type: ignore[arg-type]
+                name: dict(zip(outcomes.items["item_id"], decoded(column, n), strict=True))
                 for name, column in columns.items()
             }
             beside = scores_of_lines(lake, board, row.run.run_id)
@@ -145,8 +141,8 @@ def check(lake: Lake) -> None:
                         assert by_item["found"][item] == entry["found"]
                         assert by_item["returned"][item] == beside[item]
                     assert entry[list(LEDGER_TITLES)[whys[item] - 1]] == max(entry[name] for name in LEDGER_TITLES)
-        strata = whole(str(about["stratum"]), n)
-        repos = whole(str(about["repo"]), n)
+        strata = whole(about["stratum"], n)
+        repos = whole(about["repo"], n)
         for stratum, value in enumerate(outcomes.strata):
             for pair in pairs_among(board, [row.run.run_id for row in outcomes.rows], [value]).iter_rows(named=True):
                 both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])

@@ -15,12 +15,12 @@ from tests.report.html import Element, parse, table
 from tests.report.small_lake import run_id, write_run
 from tests.tiny import ROOT, command, put, submitter
 
-SAID = {
+SUBMISSION = {
     "date": "2026-01-31", "benchmark": "repoeval", "task": "repoeval/prompt", "label": "sample", "kind": "agent",
     "authors": ["A. <b>Author</b>"], "contact": "", "url": "", "licence": "MIT", "description": "Made up.",
-    "revision": "", "cost": "", "status": "reported", "why": "",
+    "revision": "", "cost": "", "status": "reported", "why": "", "file": "run.trec", "reported": [],
 }  # fmt: skip
-TOLD = [{"metric": "ndcg@10", "value": 0.98765}]
+REPORTED = [{"metric": "ndcg@10", "value": 0.98765}]
 
 
 @pytest.fixture
@@ -31,18 +31,12 @@ def submitted(small: Lake) -> Lake:
     row = small.read("runs", run_id=name).to_dicts()[0]
     row |= {"origin": "imported", "format": "trec", "file": "run.trec", "retriever": None}
     write(small, "runs", [row], benchmark="repoeval", run_id=name)
-    of_run = {"system": "handed-in", "status": "scored", "run_id": name, "file": "run.trec", "reported": TOLD}
-    waiting = {
-        "system": "other",
-        "status": "waiting",
-        "why": "the lake does not hold it",
-        "file": "run.trec",
-        "reported": [],
-    }
+    of_run = {"system": "handed-in", "status": "scored", "run_id": name, "reported": REPORTED}
+    waiting = {"system": "other", "status": "waiting", "why": "the lake does not hold it"}
     write(small, "submissions", [
-        {**SAID, "submission": "handed-in/2026-01-31", **of_run},
-        {**SAID, "submission": "claim/2026-01-31", "system": "claim", "reported": TOLD},
-        {**SAID, "submission": "other/2026-01-31", **waiting},
+        {**SUBMISSION, "submission": "handed-in/2026-01-31", **of_run},
+        {**SUBMISSION, "submission": "claim/2026-01-31", "system": "claim", "file": None, "reported": REPORTED},
+        {**SUBMISSION, "submission": "other/2026-01-31", **waiting},
     ])  # fmt: skip
     return small
 
