@@ -128,4 +128,23 @@
         .map((each) => each.dataset.key + " " + each.ariaSort),
     };
   },
+
+  // The tables of each protocol, and what is said around them, as the template makes them.
+  template: () => Object.fromEntries([...document.querySelectorAll("section.protocol")].map((section) => {
+    const tables = [...section.querySelectorAll("table[data-main], table[data-heat]")].map((table) => {
+      const copy = table.cloneNode(true), walk = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT), blank = [];
+      while (walk.nextNode()) {
+        walk.currentNode.data = walk.currentNode.data.replace(/\s+/g, " ");
+        if (!walk.currentNode.data.trim() && /^(TABLE|THEAD|TBODY|TR)$/.test(walk.currentNode.parentNode.tagName)) {
+          blank.push(walk.currentNode);
+        }
+      }
+      blank.forEach((each) => each.remove());
+      copy.normalize();
+      return copy.outerHTML;
+    });
+    const around = [...section.querySelectorAll(".verdict, .marks-said, [data-metric-title]")];
+    const words = around.map((each) => (each.hidden ? "hidden " : "") + each.textContent.trim());
+    return [section.dataset.protocol, [...tables, ...words]];
+  })),
 })

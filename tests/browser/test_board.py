@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened, until
-from tests.browser.visits import OPEN_DETAILS
+from tests.browser.visits import OPEN_DETAILS, look
 from tests.report.small_lake import BASELINES, CHUNKING, HOSTILE_SHOWN, LIMITED, REPOS, SYSTEMS, run_id
 
 if TYPE_CHECKING:
@@ -15,22 +15,6 @@ if TYPE_CHECKING:
 
 SECTION = "section.protocol:not([hidden])"
 TABLE = f"{SECTION} table[data-main]"
-AS_THE_TEMPLATE_HAS_IT = """() => [...document.querySelectorAll('section.protocol')].map(section => {
-  const tables = [...section.querySelectorAll('table[data-main], table[data-heat]')].map(table => {
-    const copy = table.cloneNode(true), walk = document.createTreeWalker(copy, NodeFilter.SHOW_TEXT), blank = [];
-    while (walk.nextNode()) {
-      walk.currentNode.data = walk.currentNode.data.replace(/\\s+/g, ' ');
-      if (!walk.currentNode.data.trim() && /^(TABLE|THEAD|TBODY|TR)$/.test(walk.currentNode.parentNode.tagName)) {
-        blank.push(walk.currentNode);
-      }
-    }
-    blank.forEach(each => each.remove());
-    copy.normalize();
-    return copy.outerHTML;
-  });
-  const around = [...section.querySelectorAll('.verdict, .marks-said, [data-metric-title]')];
-  return [...tables, ...around.map(one => (one.hidden ? 'hidden ' : '') + one.textContent.trim())];
-})"""
 
 
 def names(page: Page) -> list[str]:
@@ -85,7 +69,8 @@ def test_what_the_script_makes_of_the_opening_view_is_what_the_template_made(ope
         for address in [*(f"#protocol={protocol}" for protocol in protocols[1:]), ""]:
             page.evaluate("hash => { location.hash = hash; }", address)
             settled(page)
-        made = page.evaluate(AS_THE_TEMPLATE_HAS_IT)
+        made = look(page, "template")
+        assert made.keys() == {*protocols}
         for protocol in protocols:
             first = protocol == protocols[0]
             page.evaluate("hash => { location.hash = hash; }", f"#protocol={protocol}&baselines=rows")
@@ -95,7 +80,7 @@ def test_what_the_script_makes_of_the_opening_view_is_what_the_template_made(ope
             settled(page)
         page.evaluate("location.hash = ''")
         until(page, f"document.querySelector('{SECTION}').dataset.protocol === '{protocols[0]}'")
-        assert page.evaluate(AS_THE_TEMPLATE_HAS_IT) == made
+        assert look(page, "template") == made
 
 
 def test_a_column_is_sorted_by_keyboard(opened: Opened) -> None:
@@ -138,7 +123,7 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
         settled(page)
         return [
             page.locator(f"{TABLE}").evaluate("table => table.outerHTML"),
-            page.locator(f"{SECTION} :is(input:checked, select)").evaluate_all("all => all.map(one => one.value)"),
+            page.locator(f"{SECTION} :is(input:checked, select)").evaluate_all("all => all.map(each => each.value)"),
         ]
 
     page = opened("repoeval.html")
@@ -146,10 +131,10 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
     field = page.locator(control(name)).first
     if name == "search":
         field.fill(value)
-    elif field.evaluate("one => one.tagName") == "SELECT":
+    elif field.evaluate("each => each.tagName") == "SELECT":
         field.select_option(value)
     else:
-        page.locator(control(name, value)).evaluate("one => one.click()")
+        page.locator(control(name, value)).evaluate("each => each.click()")
     settled(page, hash_)
     shown = view(page)
     assert shown != plain
@@ -157,7 +142,7 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
     assert view(opened(f"repoeval.html{hash_}")) == shown
     page.go_back()
     settled(page, "")
-    until(page, "![...document.querySelectorAll('[data-control=search]')].some(one => one.value)")
+    until(page, "![...document.querySelectorAll('[data-control=search]')].some(each => each.value)")
     assert view(page)[1] == plain[1]  # type: ignore[index]  # a list
     page.go_forward()
     settled(page, hash_)
@@ -203,7 +188,7 @@ def test_baselines_are_lines_through_the_intervals_and_rows_when_asked_for(opene
     text = page.text_content(f"{SECTION} .marks-said") or ""
     assert text.startswith("Reference lines: own-file over fixed-nws-1500 0.813; ")
     assert page.locator(f"{TABLE} tr.baseline").count() == 0
-    page.locator(control("baselines")).evaluate("one => one.click()")
+    page.locator(control("baselines")).evaluate("each => each.click()")
     until(page, f"document.querySelectorAll('{TABLE} tr.baseline').length === 3")
     rows = page.locator(f"{TABLE} tr.baseline th.name").all_text_contents()
     assert HOSTILE_SHOWN.split("+")[0] in rows[1]
@@ -287,7 +272,7 @@ def test_numbers_are_rounded_as_the_template_rounds_them(opened: Opened) -> None
     values = [0.125, 0.375, 0.0625, 0.1875, -0.125, 0.0005, 1.0005, 0.285, 2.5, 0.9999, -0.0004, 1e-9]
     page = opened("repoeval.html")
     for digits in (2, 3):
-        shown = page.evaluate("([v, d]) => v.map(one => goldspan.board.fixed(one, d))", [values, digits])
+        shown = page.evaluate("([v, d]) => v.map(each => goldspan.board.fixed(each, d))", [values, digits])
         assert shown == [f"{value:.{digits}f}".replace("-", "−") for value in values]
 
 

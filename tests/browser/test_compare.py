@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PAIRS = """async () => {
-  const found = [];
+  const pairs = [];
   for (const option of document.querySelectorAll('#pick option[data-name]')) {
     const board = await goldspan.outcomes.open(option.dataset.name);
-    const runs = await Promise.all(board.runs.map(one => board.run(one.key)));
+    const runs = await Promise.all(board.runs.map(run => board.run(run.key)));
     for (let place = 0; place < board.strata.length; place++) {
       const slice = await board.slice_of(place);
-      runs.forEach((a, i) => runs.forEach((b, j) => i === j || found.push({
+      runs.forEach((a, i) => runs.forEach((b, j) => i === j || pairs.push({
         protocol: board.protocol, value: board.strata[place], a: a.key, b: b.key,
         reckoned: goldspan.outcomes.pair(board, a, b, slice), stored: goldspan.stored(slice, i, j)
       })));
     }
   }
-  return found;
+  return pairs;
 }"""
 SHOWN = (
     "() => [...document.querySelectorAll('#verdicts tbody tr')].map(row => [...row.cells].map(each => each.innerText))"

@@ -22,7 +22,7 @@ def shown(page: Page) -> dict[str, str]:
 
 
 def click(page: Page, name: str, value: str) -> None:
-    page.locator(control(name, value)).evaluate("one => one.click()")
+    page.locator(control(name, value)).evaluate("each => each.click()")
     settled(page)
 
 
