@@ -100,7 +100,7 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def recognise_scores(head: bytes, name: str) -> bool:
     """Whether the first value of a single object is an object of numbers; other rows or texts mean recorded events."""
-    if _FIRST_SCORE.match(head) is None or b'"node_id"' in head:
+    if _FIRST_SCORE.match(head) is None:
         return False
     objects = objects_in(head)
     return len(objects) < 2 and not any(isinstance(value, str) for each in objects for value in each.values())
