@@ -16,7 +16,6 @@ CommandWords = Sequence[str]
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
-_MAX_TURNS = 500  # turns of the loops of a line that are followed one by one
 _PREFIXES = {
     "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0,
     "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
@@ -92,7 +91,7 @@ class _Parser:
     def __init__(self) -> None:
         self.pipelines: list[Pipeline] = []
         self.variables = {"PWD": "."}
-        self._scopes, self._depth, self._n_turns = count(1), 0, 0
+        self._scopes, self._depth = count(1), 0
 
     def read_line(self, line: str, around: Pipeline) -> bool:
         line = _VARIABLE.sub(r"${\1}", without_documents(line).replace("\r", "").replace("\0", ""))
@@ -137,18 +136,9 @@ class _Parser:
         elif node.type == "declaration_command":
             for child in children:
                 self._assign(child)
-        elif node.type == "for_statement" and (values := self._values(node)):
-            for value in values:
-                self.variables[_source(children[0])] = value
-                self._read(children[-1], around)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             self._read_all(children, inner, inner)
-
-    def _values(self, loop: Node) -> list[str]:
-        values = [*chain.from_iterable(map(self._words, loop.children_by_field_name("value")))]
-        self._n_turns += len(values)
-        return values if self._n_turns <= _MAX_TURNS else [UNKNOWN]
 
     def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
         # Redirections after a list apply to its last command.

@@ -30,13 +30,6 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
-CUT = "<response clipped>"  # one of the marks that agents put in the place of the middle or the end of a long output
-_CUT = re.compile(
-    rf"…[0-9]+ \w+ truncated…|</output_head>\s*(?=<elided_chars>)|{CUT}|^\[?\.\.\. ?\[?(?:omitted [0-9]+ of [0-9]"
-    r"|[0-9,]+ (?:lines|characters|chars|bytes|tokens) (?:truncated|omitted)|CONTENT TRUNCATED|Observation truncated"
-    r"|output limited to )[^\n]*",
-    re.MULTILINE,
-)
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(
     r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
@@ -93,16 +86,8 @@ def numbers_in(output: str) -> list[int]:
     return [line for line in numbers if line]
 
 
-def rows_before_cut(output: str) -> tuple[int, bool] | None:
-    """The number of rows before the mark of an omission in an output, and whether text follows; None without one."""
-    if (cut := _CUT.search(output)) is None:
-        return None
-    before = output[: cut.start()].rstrip("\n")
-    return before.count("\n") + 1 if before else 0, output[cut.end() :].strip() != ""
-
-
-def first_lines(spans: Iterable[FileSpan], n: int, *, goes_on: bool = False) -> list[FileSpan]:
-    """The parts of `spans` that the first `n` lines of an output show; if it `goes_on`, the files of the others."""
+def first_lines(spans: Iterable[FileSpan], n: int) -> list[FileSpan]:
+    """The parts of `spans` that the first `n` lines of an output show."""
     shown = list[FileSpan]()
     for span in spans:
         if span.start is None:
@@ -111,7 +96,6 @@ def first_lines(spans: Iterable[FileSpan], n: int, *, goes_on: bool = False) -> 
         last = span.start + n - 1
         end = last if span.end is None else min(span.end, last)
         shown += [replace(span, end=end)] * (n > 0)
-        shown += [FileSpan(span.path)] * (goes_on and end != span.end)
         n -= max(end - span.start + 1, 0)
     return shown
 

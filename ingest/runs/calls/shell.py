@@ -12,9 +12,8 @@
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
 Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
-a command runs only if the one before showed nothing. If an output omits its middle or end, the lines before that count,
-and of the rest just the files. Counted as not understood: files and folders that only the shell knew (`$f`, `*.py`),
-other commands that print files (`bat`), scripts that open some, and PowerShell.
+a command runs only if the one before showed nothing. Counted as not understood: files and folders that only the shell
+knew (`$f`, `*.py`), other commands that print files (`bat`), scripts that open some, and PowerShell.
 """
 
 import posixpath
@@ -26,15 +25,7 @@ from functools import partial
 from ingest.runs.calls import commands
 from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
 from ingest.runs.calls.commands import FileSearch, PrintedRange
-from ingest.runs.calls.outputs import (
-    Failures,
-    first_lines,
-    hunks_in,
-    joined_lines,
-    listed_spans,
-    numbers_in,
-    rows_before_cut,
-)
+from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
@@ -94,7 +85,6 @@ class _Walk:
         self.has_printed = output is None or output.strip() != ""
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
         self.views, self.unread = list[FileSpan](), list[str]()
-        self.cut = rows_before_cut(output or "")
         self.reads = self.is_alone = self.is_single = False
         self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
 
@@ -241,11 +231,5 @@ class _Walk:
         if len(files) == 1 and self.is_alone and commands.numbers_lines(pipeline.commands[0].words):
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
-            if numbered := joined_lines((files[0], line) for line in numbers):
-                return numbered
-        if self.cut is not None:
-            n, goes_on = self.cut
-            spans = first_lines(spans, n, goes_on=goes_on)
-            n_shown = sum((span.end or 0) - span.start + 1 for span in spans if span.start is not None)
-            self.cut = n - n_shown, goes_on
+            spans = joined_lines((files[0], line) for line in numbers) or spans
         return spans

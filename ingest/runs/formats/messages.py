@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ingest.runs.calls.outputs import CUT
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, paired, session_importer
 from ingest.runs.usage import AgentUsage
@@ -25,7 +24,6 @@ _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>
 _PARAMETER = re.compile(r"<parameter=(?P<name>[\w.-]+)>\n?(?P<value>.*?)\n?</parameter>", re.DOTALL)
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
 _FOLDER = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|\[Current working directory: ([^\]\n]+)\]")
-_LAST_LINES = re.compile(r"showing (?:only )?the (?:most recent|last) [0-9]+ lines")
 
 
 def _message(row: JsonRecord) -> JsonRecord:
@@ -93,8 +91,6 @@ def _events_of(session: Session) -> Iterator[Event]:
                 _HEAD.sub("", str_at(own[-1], "text")) if own else "",
                 bool(own) and own[-1].get("failed") is True,
             )
-            # Of a long output, Goose shows the last lines.
-            output = f"{CUT}\n{output}" if _LAST_LINES.search(output) else output
             # Ids may be repeated from answer to answer.
             ended = replace(call, output=output, failed=failed, folder=None, turn=turn, call_id="")
             yield replace(ended, is_answered=bool(own))

@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
-from ingest.runs.calls.outputs import CUT
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
@@ -120,8 +119,8 @@ def returned(text: str) -> tuple[str, bool] | None:
     """A command's output and whether it failed, as reported by a message; None if it reports no command."""
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
-        cut = f"{str_at(result, 'output_head')}{CUT}{str_at(result, 'output_tail')}" if "output_head" in result else ""
-        return str_at(result, "output") or cut, line_of(result["returncode"]) != 0
+        ends = "\n".join(filter(None, (str_at(result, name) for name in ("output_head", "output_tail"))))
+        return str_at(result, "output") or ends, line_of(result["returncode"]) != 0
     code, output = _CODE.search(text), _OUTPUT.search(text)
     if code is not None:
         return output[1] if output else text[code.end() :], line_of(code[1]) != 0
