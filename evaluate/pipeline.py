@@ -144,9 +144,11 @@ def evaluate(
                 work.conclude()
                 work.remove_stale()
             for work in benchmark.works:
+                to_pool = [work.task]
                 if isinstance(executor, InThisProcess):
+                    # This process has planned the runs already.
                     work.pool()
-                to_pool = [] if isinstance(executor, InThisProcess) else [work.task]
+                    to_pool = []
                 pooled.append((benchmark, work, engine.results(executor, benchmark.runner.pool, to_pool)))
         for benchmark, work, done in console.track(pooled, "pooling", total=len(pooled)):
             for outcome in done:

@@ -51,16 +51,16 @@ def token_index(
 
     def search(queries: Queries) -> Floats:
         words = chunks.of_queries(queries.counted(tokens))
-        asked = asking(scipy.sparse.csr_array(words.counts[:, : counts.shape[1]]))
+        wanted = asking(scipy.sparse.csr_array(words.counts[:, : counts.shape[1]]))
         # A chunk's tokens are sorted, so every score is summed in the order of their spelling, whatever else is in the
         # pool, and is bit-identical.
         if pool.side_by_side:
             # Each pool has its own columns, so the queries' weights are one row.
             row = np.zeros(counts.shape[1])
-            row[asked.indices] = asked.data
+            row[wanted.indices] = wanted.data
             shared = np.asarray(weighed @ row, dtype=np.float64)
         else:
-            shared = np.asarray((weighed @ asked.T.tocsr()).toarray(), dtype=np.float64).T
+            shared = np.asarray((weighed @ wanted.T.tocsr()).toarray(), dtype=np.float64).T
         return score(pool.spread(shared), words)
 
     # The three arrays of the sparse matrix.

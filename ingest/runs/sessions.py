@@ -177,8 +177,8 @@ def session_importer(
 
     def recognise(head: bytes, path: str) -> bool:
         for row in objects_in(head) if any(mark in head for mark in marks) else ():
-            held = (event for key in holders for event in (held_list(row, key) or ())[:_MAX_HELD])
-            if is_event(row) or any(is_event(event) for event in held if isinstance(event, dict)):
+            events = (event for key in holders for event in (held_list(row, key) or ())[:_MAX_HELD])
+            if is_event(row) or any(is_event(event) for event in events if isinstance(event, dict)):
                 return not is_part(row, path)
         return False
 

@@ -87,10 +87,8 @@ def _events_of(session: Session) -> Iterator[Event]:
     for turn, (calls, results) in enumerate(answered, start=1):
         pairs = paired([call.call_id for call in calls], results, ["id"])
         for call, own in zip(calls, pairs, strict=True):
-            output, failed = (
-                _HEAD.sub("", str_at(own[-1], "text")) if own else "",
-                bool(own) and own[-1].get("failed") is True,
-            )
+            result = own[-1] if own else {}
+            output, failed = _HEAD.sub("", str_at(result, "text")), result.get("failed") is True
             # Ids may be repeated from answer to answer.
             ended = replace(call, output=output, failed=failed, folder=None, turn=turn, call_id="")
             yield replace(ended, is_answered=bool(own))
