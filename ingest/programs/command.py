@@ -59,17 +59,20 @@ class RunningProgram:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaint: deque[bytes] = deque(maxlen=_KEPT_LINES)
         self._threads: list[threading.Thread] = []
-        # A session of its own can be ended with all its processes. Python would buffer its answers in a pipe.
-        pipe, none, environment = subprocess.PIPE, subprocess.DEVNULL, {**os.environ, "PYTHONUNBUFFERED": "1"}
+        pipe, none = subprocess.PIPE, subprocess.DEVNULL
+        # The guard comes first and leads the group: its input closes when this process ends, however it ends, and it
+        # then kills the group, which is the program and all that the program started.
+        guard = ("sh", "-c", "read -r _; kill -s KILL 0")
+        self._guard = subprocess.Popen(guard, stdin=pipe, stdout=none, stderr=none, process_group=0)
+        # Python would buffer its answers in a pipe.
+        environment, group = {**os.environ, "PYTHONUNBUFFERED": "1"}, self._guard.pid
         try:
             self._process = subprocess.Popen(
-                words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=environment
+                words, stdin=pipe, stdout=pipe, stderr=pipe, process_group=group, env=environment
             )
         except OSError as error:
+            self._guard.communicate()
             raise NoAnswerError(f"{words[0]} cannot be started: {error.strerror}") from error
-        # The guard's input closes when this process ends, however it ends; it then kills the program's processes.
-        guard = ("sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid))
-        self._guard = subprocess.Popen(guard, stdin=pipe, stdout=none, stderr=none, start_new_session=True)
         self._in_thread(self._read)
         self._in_thread(self._read_complaint)
 
@@ -102,10 +105,9 @@ class RunningProgram:
             self._write((), are_all=True)
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(seconds)
+        # The group's id cannot be reused before the guard is waited for.
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        # The guard is ended first: afterwards, the program's process id may be reused.
-        self._guard.kill()
+            os.killpg(self._guard.pid, signal.SIGKILL)
         self._guard.communicate()
         self._process.wait()
         self._write((), are_all=True)

@@ -68,7 +68,8 @@ def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_pat
     try:
         end = time.monotonic() + 60
         while len(left) < 2 and time.monotonic() < end:
-            time.sleep(0.1)
+            # As soon as both run, so that nothing may be started before what will end it.
+            time.sleep(0.001)
             left = [int(line) for line in pids.read_text().split()] if pids.exists() else []
         assert len(left) == 2
         assert all(map(is_running, left))
