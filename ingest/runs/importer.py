@@ -11,7 +11,7 @@ from typing import IO
 import polars as pl
 
 from ingest.runs.trajectory import Trajectory
-from ingest.runs.values import JsonRecord, first_text, object_at, str_at, without_messages
+from ingest.runs.values import JsonRecord, first_text, object_at, objects_in, str_at, without_messages
 from ingest.sources.input_file import HEAD_BYTES, InputFile
 from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines, opened, read_frames
 from ingest.sources.tree import Entry
@@ -236,6 +236,11 @@ def _parsed(data: bytes) -> object:
 def _item_named(data: bytes) -> str:
     parts = (data[:_LOOKED_THROUGH], data[-_LOOKED_THROUGH:])
     return next((match[1] for part in parts if (match := _NAMED.search(part.decode(errors="replace")))), "")
+
+
+def first_object(head: bytes) -> JsonRecord:
+    """The first object in a file's first bytes; an empty one if there is none."""
+    return next(iter(objects_in(head)), {})
 
 
 def item_of(row: JsonRecord) -> str:

@@ -162,21 +162,20 @@ def _trajectories(
 
 
 def session_importer(
-    name: str, title: str, files: str, *, example: str, marks: Sequence[bytes], holders: Sequence[str],
+    name: str, title: str, files: str, *, example: str, holders: Sequence[str],
     is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterator[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
 ) -> Importer:  # fmt: skip
     """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
 
-    Every file has one of `marks` near its beginning. `holders` are the keys under which an object may hold events.
-    `is_event` recognises an event that only this format has. `events_of` gives a record's events in order: calls and
-    notes, then the usage. `is_part` recognises, by its first event and its name, a file that is part of another
-    session.
+    `holders` are the keys under which an object may hold events. `is_event` recognises an event that only this format
+    has. `events_of` gives a record's events in order: calls and notes, then the usage. `is_part` recognises, by its
+    first event and its name, a file that is part of another session.
     """
 
     def recognise(head: bytes, path: str) -> bool:
-        for row in objects_in(head) if any(mark in head for mark in marks) else ():
+        for row in objects_in(head):
             events = (event for key in holders for event in (held_list(row, key) or ())[:_MAX_HELD])
             if is_event(row) or any(is_event(event) for event in events if isinstance(event, dict)):
                 return not is_part(row, path)

@@ -91,7 +91,8 @@ def held_list(value: object, key: str) -> list[object] | None:
 @lru_cache(maxsize=1)
 def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
     """The first objects of JSON Lines, a JSON list or one object, in a file's first bytes; cut-off ones included."""
-    text = _beginning(head)
+    # A program may have printed messages before its first record.
+    text = without_messages(head).decode(errors="replace").removeprefix("\ufeff").lstrip()
     if not text.startswith(("{", "[")):
         return ()
     lines = text.split("\n", MAX_OBJECTS)[:MAX_OBJECTS]
@@ -104,16 +105,6 @@ def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
         # If the first line is damaged, the others may still be valid.
         values = [whole] if isinstance(whole, dict) else [_parsed(line) for line in others]
     return tuple(value for value in values if isinstance(value, dict))
-
-
-def first_row(head: bytes) -> JsonRecord:
-    """The object in the first line of a file; an empty one if the line is not an object."""
-    return parsed_object(_beginning(head).partition("\n")[0])
-
-
-def _beginning(head: bytes) -> str:
-    # A program may have printed messages before its first record.
-    return without_messages(head).decode(errors="replace").removeprefix("\ufeff").lstrip()
 
 
 def without_messages(head: bytes) -> bytes:

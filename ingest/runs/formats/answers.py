@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.runs.importer import Importer
+from ingest.runs.importer import Importer, first_object
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import count_at, first_row
+from ingest.runs.values import count_at
 from ingest.sources.input_file import InputFile
 
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
@@ -111,5 +111,5 @@ ANSWERS = Importer(
     meaning="JSON Lines: id, and results with path, start and end (from 1, inclusive; without them, the whole file) "
         "and score (without it, the order counts); or id and error, the reason why there are no results. Also "
         "instance_id with hits (docid, score), as SWE-bench's retrieval writes them, or with regions, as SWE-Explore.",
-    recognise=lambda head, _: _is_answer(first_row(head)), read=read, example=_EXAMPLE,
+    recognise=lambda head, _: _is_answer(first_object(head)), read=read, example=_EXAMPLE,
 )  # fmt: skip

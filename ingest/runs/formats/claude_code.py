@@ -176,7 +176,7 @@ def _answer_key(event: JsonRecord, n_before: int) -> str | None:
 
 CLAUDE_CODE = session_importer(
     "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
-    marks=(b'"type"',), holders=("events", "response", "session", "messages"), is_event=_is_event,
+    holders=("events", "response", "session", "messages"), is_event=_is_event,
     events_of=lambda session: iter(_Record(session)),
     # A subagent's file next to its session; one in a folder `subagents` is read only if its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,

@@ -231,7 +231,7 @@ def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[Too
 
 CODEX = session_importer(
     "codex", "Codex rollouts", "A rollout's .jsonl, or the output of codex exec --json",
-    marks=(b'"type"', b'"record_type"'), holders=("events", "rollout", "session"), is_event=_is_event,
+    holders=("events", "rollout", "session"), is_event=_is_event,
     events_of=_events_of,
     # A subagent's rollout is part of another session and not a trajectory by itself.
     is_part=lambda row, _: "subagent" in object_at(row, "payload", "source"),

@@ -8,21 +8,13 @@ blocks with `File:` and `Line number range: a - b`, lines from 1.
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path
+from ingest.runs.importer import Importer, TrajectoryFile, first_object, item_of, patch_path
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, renamed, spans_named, union
 from ingest.runs.values import at, line_of, object_at, objects_in
 
-_STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
-_KEYS = (b"traj_data", b"pred_steps", b"pred_files", b"pred_spans", b"pred_symbols")
+_KEYS = {"traj_data", "pred_steps", "pred_files", "pred_spans", "pred_symbols"}
 _LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
 _LINES = re.compile(r"Line\s*number\s*range\s*:\s*([0-9]+)\s*-\s*([0-9]+)$", re.IGNORECASE)
-
-
-def recognise(head: bytes, name: str) -> bool:
-    """Whether a file is an object, or a list of objects, with a key that only this format has."""
-    # No backslash before it: a key, not a part of a text.
-    keys = [key for key in _KEYS if key in head] if _STARTS.match(head) else []
-    return any(re.search(rb'(?<!\\)"%s"\s*:' % key, head) for key in keys)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -92,8 +84,8 @@ CONTEXTBENCH_UNIFIED = Importer(
     name="unified", title="ContextBench's unified predictions", kind="trajectory",
     aliases=("contextbench", "contextbench-unified"), lists_files=True,
     meaning="JSON Lines, a JSON list or one object: instance_id, model_patch, traj_data with pred_steps and pred_*.",
-    recognise=recognise, trajectories=trajectories,
-    example='{"instance_id": "acme__rockets-1", "model_patch": "", "traj_data": {"pred_steps": [{"files": ["a.py"], …',
+    recognise=lambda head, _: not _KEYS.isdisjoint(first_object(head)), trajectories=trajectories,
+    example='{"instance_id": "acme__rockets-1", "model_patch": "", "traj_data": {"pred_steps": [{"files": ["a.py"]}]}}',
 )  # fmt: skip
 PROMETHEUS = Importer(
     name="prometheus", title="Prometheus logs (experimental: no real file of it was seen)", kind="trajectory",

@@ -94,6 +94,6 @@ def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] 
 
 COPILOT_CLI = session_importer(
     "copilot-cli", "Copilot CLI sessions", "A session's events.jsonl, or the output of --output-format json",
-    aliases=("copilot",), marks=(b'"data"',), holders=("events",), is_event=_is_event, events_of=_events_of,
+    aliases=("copilot",), holders=("events",), is_event=_is_event, events_of=_events_of,
     example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
 )  # fmt: skip

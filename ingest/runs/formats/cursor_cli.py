@@ -101,6 +101,6 @@ def _hits(details: JsonRecord) -> ParsedCall:
 
 CURSOR_CLI = session_importer(
     "cursor-cli", "Cursor CLI sessions", "The output of --output-format stream-json", aliases=("cursor",),
-    marks=(b'"tool_call"', b'"apiKeySource"'), holders=("events",), is_event=_is_event, events_of=_events_of,
+    holders=("events",), is_event=_is_event, events_of=_events_of,
     example='{"type": "tool_call", "subtype": "started", "call_id": "…", "tool_call": {"readToolCall": {"args": {}}}}',
 )  # fmt: skip

@@ -159,8 +159,7 @@ def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
 
 GEMINI_CLI = session_importer(
     "gemini-cli", "Gemini CLI sessions", "A session's .json or .jsonl, or the output of --output-format stream-json",
-    aliases=("gemini",),
-    marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'), holders=("events", "messages"),
-    is_event=_is_event, events_of=_events_of, is_part=lambda row, _: row.get("kind") == "subagent",
+    aliases=("gemini",), holders=("events", "messages"), is_event=_is_event, events_of=_events_of,
+    is_part=lambda row, _: row.get("kind") == "subagent",
     example='{"type": "init", "session_id": "…", "model": "gemini-3-pro"}',
 )  # fmt: skip

@@ -97,7 +97,7 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 MESSAGES = session_importer(
     "messages", "Chat messages with tool calls", "A list of messages, as models and Goose take and give them",
-    aliases=("chat", "openai", "anthropic", "goose"), marks=(b"role",),
+    aliases=("chat", "openai", "anthropic", "goose"),
     holders=("messages", "trajectory", "conversation", "conversations"), is_event=_is_event, events_of=_events_of,
     is_part=lambda row, _: not _OF_OTHERS.isdisjoint(row),
     example='{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{}"}}]}',

@@ -13,16 +13,13 @@ from functools import partial
 from itertools import pairwise
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, trial_results
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, first_object, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
-_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
-_FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
 _NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$")
-_FIRST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:info|messages|instance_id)"\s*:')
 _COMMAND = re.compile(r"```bash\s*\r?\n(.*?)\r?\n```", re.DOTALL)
 _ENVIRONMENT = ("info", "config", "environment")
 _SUBMITS = "COMPLETE_TASK"  # A command that contains it ends the work: it prints the answer, which nobody reads
@@ -51,9 +48,10 @@ _READERS = (
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """Whether an object names mini-swe-agent near its start, or starts like a trajectory in a file named as one."""
-    is_named = _NAME.search(name) is not None and _FIRST.match(head) is not None
-    return is_named or (_OBJECT.match(head) is not None and _FORMAT.search(head) is not None)
+    """Whether an object names mini-swe-agent, or has messages in a file named like a trajectory."""
+    row = first_object(head)
+    is_named = str_at(row, "trajectory_format").startswith("mini-swe-agent") or "mini_version" in object_at(row, "info")
+    return is_named or ("messages" in row and _NAME.search(name) is not None)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -191,5 +189,5 @@ MINI_SWE_AGENT = Importer(
     name="mini-swe-agent", title="mini-swe-agent trajectories", kind="trajectory", aliases=("mini", "minisweagent"),
     meaning="One .traj.json per instance: messages, which name the context, and info.submission, the patch.",
     recognise=recognise, trajectories=trajectories, companions=trial_results,
-    example='{"info": {"submission": "diff --git …", "mini_version": "1.17.3"}, "messages": [{"role": "system", …',
+    example='{"info": {"submission": "diff --git …", "mini_version": "1.17.3"}, "messages": [{"role": "system"}]}',
 )  # fmt: skip

@@ -81,6 +81,6 @@ def _tokens(part: JsonRecord) -> TokenCounts:
 
 OPENCODE = session_importer(
     "opencode", "OpenCode sessions", "The output of opencode export or opencode run --format json",
-    marks=(b'"parts"', b'"part"', b'"ses_'), holders=("messages", "events"), is_event=_is_event, events_of=_events_of,
+    holders=("messages", "events"), is_event=_is_event, events_of=_events_of,
     example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
 )  # fmt: skip

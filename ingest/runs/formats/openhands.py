@@ -22,8 +22,6 @@ from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, rena
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
 
-_MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
-"""Every file of this format contains one of them, so that most files of other formats need not be parsed."""
 _TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
 """The tool of each action."""
 _NO_FILES = (
@@ -50,7 +48,7 @@ _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\
 
 def recognise(head: bytes, name: str) -> bool:
     """Whether objects are instances or issues with OpenHands' history or patch, or events of a conversation."""
-    for row in objects_in(head) if any(mark in head for mark in _MARKS) else ():
+    for row in objects_in(head):
         holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
         if _is_event(row) or (holds_work and _item(row) and not {"traj_data", "pred_steps"} & row.keys()):
             return True

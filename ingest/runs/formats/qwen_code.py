@@ -60,6 +60,6 @@ def _tokens(given: JsonRecord) -> TokenCounts:
 
 QWEN_CODE = session_importer(
     "qwen-code", "Qwen Code sessions", "A session's .jsonl",
-    aliases=("qwen",), marks=(b'"parts"',), holders=("events",), is_event=_is_event, events_of=_events_of,
+    aliases=("qwen",), holders=("events",), is_event=_is_event, events_of=_events_of,
     example='{"type": "assistant", "sessionId": "…", "message": {"role": "model", "parts": [{"text": "…"}]}}',
 )  # fmt: skip

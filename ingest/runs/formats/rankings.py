@@ -1,7 +1,6 @@
 """Rankings as TREC runs, tables with a header (BEIR's too), scores as JSON, and Parquet."""
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,10 +29,6 @@ COLUMN_NAMES: Mapping[str, str] = {
 _NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
-_STRING = rb'"(?:[^"\\]|\\.)*"'
-_FIRST_SCORE = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*\{\s*(?:\}|%s\s*:\s*\{\s*(?:\}|%s\s*:\s*[^\s\"{\[]))" % (_STRING, _STRING)
-)
 _SCORES_HINT = "Scores as JSON are {query: {document: score}}."
 
 
@@ -99,11 +94,13 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def recognise_scores(head: bytes, name: str) -> bool:
-    """Whether the first value of a single object is an object of numbers; other rows or texts mean recorded events."""
-    if _FIRST_SCORE.match(head) is None:
-        return False
-    objects = objects_in(head)
-    return len(objects) < 2 and not any(isinstance(value, str) for each in objects for value in each.values())
+    """Whether there is a single object, all of whose values are objects of numbers."""
+    objects = objects_in(head) if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ()
+    return len(objects) == 1 and all(map(_is_list_of_scores, objects[0].values()))
+
+
+def _is_list_of_scores(value: object) -> bool:
+    return isinstance(value, dict) and not any(isinstance(score, str | dict | list) for score in value.values())
 
 
 class _Pairs(list[tuple[str, object]]):

@@ -8,13 +8,12 @@ from contextlib import suppress
 
 import polars as pl
 
-from ingest.runs.importer import Importer
+from ingest.runs.importer import Importer, first_object
 from ingest.runs.ranking_rows import framed, json_document, row_of
-from ingest.runs.values import at, count_at, first_row, list_at, object_at
+from ingest.runs.values import at, count_at, list_at, object_at
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
 
-_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _COLUMNS = ("position", "item_id", "gold", "rank", "of")
 _SUBSETS = {"first": "cff", "random": "cfr"}
@@ -89,11 +88,11 @@ REPOBENCH = Importer(
     meaning="Output of its retrieval scripts, under their file names: python_first.json, java_random.json. For each "
         "row of the test split, the candidates in order; of lists for several query lengths, the one for 3 lines "
         "counts.",
-    recognise=lambda head, _: _FIRST.match(head) is not None, read=read, example=_EXAMPLE,
+    recognise=lambda head, _: not {"easy", "hard"}.isdisjoint(first_object(head)), read=read, example=_EXAMPLE,
 )  # fmt: skip
 REPOCODER_PREDICTIONS = Importer(
     name="repocoder", title="RepoCoder predictions", kind="completion",
     meaning="JSON Lines of completions: the first of `choices`, for the hole given by `fpath_tuple` and `lineno`.",
-    recognise=lambda head, _: {"choices", "metadata"} <= first_row(head).keys(), read=read_repocoder,
+    recognise=lambda head, _: {"choices", "metadata"} <= first_object(head).keys(), read=read_repocoder,
     example='{"prompt": "…", "choices": [{"text": "…"}], "metadata": {"fpath_tuple": ["repo", "a.py"], "lineno": 8}}',
 )  # fmt: skip

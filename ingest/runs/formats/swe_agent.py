@@ -8,16 +8,14 @@ from itertools import compress
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
+from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, first_object
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
-_TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')
 _ROWS_NAME = re.compile(r"\.checkpoints\.jsonl(?:\.gz|\.zst)?$")
-_ROW_KEYS = tuple(re.compile(rb'(?<!\\)"%s"\s*:' % key) for key in (b"action", b"observation"))
 _PUBLISHED = re.compile(r"str_replace_editor view\s+(\S+)(?:\s+--view_range\s+([0-9]+)\s+([0-9]+))?")
 _EDITOR = re.compile(
     r"\s*(?:cd\s+\S+\s*&&\s*)?str_replace_editor\s+(?P<command>\w+)\s+(?P<quote>['\"]?)(?P<path>(?(quote)[^\n]+?|\S+))(?P=quote)(?!\S)"
@@ -32,10 +30,10 @@ _CHANGES = ("edit", "insert", "create")
 
 def recognise(head: bytes, name: str) -> bool:
     """Whether a `.traj` begins with its trajectory, or a file named as checkpoints has actions and observations."""
-    if _TRAJ_STARTS.match(head):
-        return re.search(rb'(?<!\\)"trajectory"\s*:\s*\[', head) is not None
-    is_named = _ROWS_NAME.search(name) is not None and re.match(rb"(?:\xef\xbb\xbf)?\s*\{", head) is not None
-    return is_named and all(key.search(head) for key in _ROW_KEYS)
+    row = first_object(head)
+    if next(iter(row), "") in ("trajectory", "environment"):
+        return isinstance(row.get("trajectory"), list)
+    return _ROWS_NAME.search(name) is not None and {"action", "observation"} <= row.keys()
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -44,19 +42,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     The final context is in the last row with a `patch_context`, or in `info.patch_context`, else it is the last step.
     The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
     """
-    traj, notes = object(), list[str]()
-    if _TRAJ_STARTS.match(file.head()):
-        traj = file.json()
-        if not isinstance(listed := object_at(traj).get("trajectory"), list):
-            raise DamagedFileError("it has no list of steps")
-        rows = objects_at(listed)
+    rows, notes, path = file.rows(), list[str](), file.path.removesuffix(_CHECKPOINTS) + _TRAJ
+    traj: object = next(iter(rows), {})
+    if "trajectory" in object_at(traj):
+        rows = objects_at(traj, "trajectory")
         published = Trajectory((), _published_final(str_at(traj, "info", "patch_context")))
     else:
-        rows = file.rows()
         published = _published(rows)
-        path = file.path.removesuffix(_CHECKPOINTS) + _TRAJ
         try:
-            traj = file.all[path].json() if path in file.all else traj
+            traj = file.all[path].json() if path in file.all else {}
         except DamagedFileError as error:
             notes.append(f"the patch is lost: {path} is {error.reason}")
     patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
@@ -160,5 +154,5 @@ SWE_AGENT = Importer(
     recognise=recognise, trajectories=trajectories,
     # The `.traj` next to checkpoints has the patch.
     companions=lambda path: [path.removesuffix(_CHECKPOINTS) + _TRAJ] if path.endswith(_CHECKPOINTS) else (),
-    example='{"trajectory": [{"action": "str_replace_editor view /testbed/a.py --view_range 1 9", "observation": …',
+    example='{"trajectory": [{"action": "str_replace_editor view a.py --view_range 1 9", "observation": "…"}]}',
 )  # fmt: skip
