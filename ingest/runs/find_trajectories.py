@@ -1,10 +1,9 @@
 """The format of a file, and the trajectory files in the input: a single file, a folder or a ZIP."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path
 
 import ingest.runs.formats
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
@@ -55,15 +54,10 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
         names = " or ".join(importer.name for importer in candidates)
         raise input_file.wrong(what="the file could be of several formats", hint=f"Choose one: --format {names}")
     if not candidates:
-        first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
-        hint = f"Formats: {listed(list(importers()))}. `python -m ingest list formats` shows how each begins."
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            hint = "It is written in UTF-16: save it in UTF-8."
-        elif head.lstrip().startswith(b"{"):
-            hint = f'A ranking in JSON is {{item: {{document: score}}}}, or lines of {{"id", "results": […]}}. {hint}'
-        elif not head.lstrip().startswith(b"[") and ("," in first or "\\t" in first):
-            hint = f"A table has tabs or commas between its columns, and a heading: item_id, document, score. {hint}"
-        raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)
+        first = head.split(b"\n", 1)[0][:80].decode(errors="replace")
+        hint = "A ranking is a table with a heading (item_id, document, score), {item: {document: score}}, or a TREC "
+        hint += f"run, in UTF-8. Formats: {listed(list(importers()))}; `python -m ingest list formats` shows each."
+        raise input_file.wrong(what="unknown file format", examples=[ascii(first)], hint=hint)
     return candidates[0]
 
 
@@ -81,50 +75,38 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     """The files to import in a folder, a ZIP or a single file; a `GoldspanError` if no format fits, or several do."""
     path, is_folder = input_file.path, input_file.path.is_dir()
     if not (is_folder or input_file.head.startswith(InputFile.ZIP)):
-        importer, around, paths = importer_for(input_file, format_name), path.parent, [input_file.name]
-        for claim in importer.companions(input_file.name):
-            if claim.endswith("/") and (around / claim).is_dir():
-                paths += [f"{claim}{entry.path}" for entry in read_folder(around / claim, claim).entries]
-            elif not claim.endswith("/") and (around / claim).is_file():
-                paths.append(claim)
-        every = _files(entry_on_disk(around / path, path, "", 0) for path in paths)
-        digests = [sha256_of_file(around / path) for path in paths]
-        sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
-        return TrajectoryFiles(importer, [every[input_file.name]], sha256=sha256)
+        return _single_file(path, input_file.name, importer_for(input_file, format_name))
     known = [importer for importer in importers().values() if importer.kind == "trajectory"]
     if format_name != AUTO:
         known = [lookup(format_name, "format", importers_by_name())]
         if known[0].kind != "trajectory":
             message = f"--format {format_name} reads a {known[0].kind}, but a folder or ZIP must hold trajectories"
             raise GoldspanError(message, where=str(path), hint="Give the file itself.", code=Exit.USAGE)
-    by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), list[tuple[TrajectoryFile, str]]()
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
-    unread = [(refused.path, refused.reason) for refused in tree.refused]
+    tree.reject_refused(rejects)
     # Repositories handed out to an agent are left out: they are not records of its work.
     tasks = {entry.path.rpartition("/")[0] for entry in tree.entries if entry.path.rpartition("/")[2] == TASK_FILE}
     handed_out = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in tasks)
     entries = [entry for entry in tree.entries if not entry.path.startswith(handed_out)]
+    by_format, skipped, damaged = dict[str, list[TrajectoryFile]](), list[str](), dict[str, TrajectoryFile]()
     for file in _files(entries).values():
         try:
             head = file.head()
         except DamagedFileError as error:
-            damaged.append((file, error.reason))
+            damaged[f"{file.path}: {error.reason}"] = file
             continue
         if head.startswith(InputFile.ZIP):
-            unread.append((file.path, "an archive inside is not opened; unpack it into the same folder"))
+            reason = "an archive inside is not opened; unpack it into the same folder"
+            rejects.add(input_file.name, f"entry {file.path}", reason)
             continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         for name in formats:
             by_format.setdefault(name, []).append(file)
         skipped += [file.path] * (not formats)
-    for entry_path, reason in unread:
-        rejects.add(input_file.name, f"entry {entry_path}", reason)
     if not by_format:
-        unread += ((file.path, reason) for file, reason in damaged)
-        n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
-        what = f"it holds no trajectories: {n if skipped or unread else 'no files'}"
+        examples = [*(f"{reject.position}: {reject.reason}" for reject in rejects), *damaged, *skipped]
+        what = f"it holds no trajectories, but {counted(len(examples), 'file')} of another kind or unreadable"
         hint = "`python -m ingest list formats` shows how each begins."
-        examples = [*(ascii(f"entry {path}: {reason}")[1:-1] for path, reason in unread), *map(ascii, skipped)]
         code = Exit.MISSING if is_folder else Exit.INVALID
         raise GoldspanError(what, where=str(path), examples=examples, hint=hint, code=code)
     if len(by_format) > 1:
@@ -135,22 +117,27 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     importer = importers()[name]
     owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
     # Files that are damaged from the start are kept: the import reports what is lost with them.
-    own = [file for file in (*files, *(file for file, _ in damaged)) if not _is_companion(file.path, owners)]
+    own = [file for file in (*files, *damaged.values()) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
-    files = sorted(own, key=lambda file: file.path)
-    if not is_folder:
-        return TrajectoryFiles(importer, files, skipped, sha256_of_file(path))
-    contents = [(entry.path, entry.sha256()) for entry in entries]
-    sha256 = fingerprint(contents, [(refused.path, refused.reason) for refused in tree.refused])
-    return TrajectoryFiles(importer, files, skipped, sha256)
+    contents = [(entry.path, entry.sha256()) for entry in entries] if is_folder else []
+    refused = [(refused.path, refused.reason) for refused in tree.refused]
+    sha256 = fingerprint(contents, refused) if is_folder else sha256_of_file(path)
+    return TrajectoryFiles(importer, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
-def kinds_of_files(paths: Sequence[str]) -> Iterator[str]:
-    """The name under which each file is counted: its own if several have it, else `*` and its extension."""
-    names = [path.rpartition("/")[2] for path in paths]
-    counts = Counter(names)
-    for name in names:
-        yield name if counts[name] > 1 or len(paths) == 1 else f"*{PurePosixPath(name).suffix or name}"
+def _single_file(path: Path, name: str, importer: Importer) -> TrajectoryFiles:
+    """A file with its companions, if they exist."""
+    paths = [name]
+    for claim in importer.companions(name):
+        companion = path.parent / claim
+        if claim.endswith("/") and companion.is_dir():
+            paths += [f"{claim}{entry.path}" for entry in read_folder(companion, claim).entries]
+        elif not claim.endswith("/") and companion.is_file():
+            paths.append(claim)
+    every = _files(entry_on_disk(path.parent / each, each, "", 0) for each in paths)
+    digests = [sha256_of_file(path.parent / each) for each in paths]
+    sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
+    return TrajectoryFiles(importer, [every[name]], sha256=sha256)
 
 
 def _is_companion(path: str, owners: Mapping[str, str]) -> bool:

@@ -1,6 +1,5 @@
 """The declaration of an import format, and the files that may hold trajectories."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from ingest.runs.trajectory import Trajectory
 from ingest.runs.values import JsonRecord, first_text, object_at, objects_in, str_at, without_messages
 from ingest.sources.input_file import HEAD_BYTES, InputFile
 from ingest.sources.rows import MARK, Lines, UnreadableFileError, is_json_lines, opened, read_frames
-from ingest.sources.tree import Entry
+from ingest.sources.tree import Entry, read_whole
 from lake.catalog.protocol import AnswerKind
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, MAX_ROWS_BYTES, parsed_json
@@ -23,8 +22,7 @@ IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
-_SMALL_BLOCK_BYTES, _BLOCK_BYTES = 1 << 12, 1 << 20
-_KINDS = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+_BLOCK_BYTES = 1 << 12
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # the folder of a Harbor trial
 
 
@@ -34,16 +32,14 @@ class Importer:
 
     Attributes:
         recognise: Whether a file has the format, by the first bytes of its unpacked content and, if needed, its path.
-        read: The rows in frames of bounded size, in file order. Every row has `position`, counted from 1 in the
-            format's `unit`; all other columns are optional. A ranking has item_id; document (`path#L10-L20`), or path,
-            line_start, line_end (0-based, half-open); rank, score, query_sha256, gold (the number of the right
-            candidate, as in the file). A row without a document stands for an empty ranking; with `error`, for a
-            missing one, and gives the reason. A completion has repo, path, line (0-based), context_start (0-based),
-            target_text, prompt_sha256, completion.
-        trajectories: The trajectories of one file; replaces `read` for the kind trajectory. Whatever the file holds, it
-            raises nothing but the `DamagedFileError` of the file's own methods.
-        companions: The paths of files that are read together with the file at a path, if they exist, and not by
-            themselves; a path that ends in `/` is a folder with everything in it.
+        read: Rows in frames of bounded size, in file order, with `position` (from 1, in the format's `unit`). A ranking
+            has item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank, score,
+            query_sha256, gold (the right candidate's number). A row without a document stands for an empty ranking;
+            with `error`, the reason, for a missing one. A completion has repo, path, line and context_start (both
+            0-based), target_text, prompt_sha256, completion.
+        trajectories: The trajectories of one file, for that kind in place of `read`; raises `DamagedFileError` alone.
+        companions: The paths of files that are read only together with the file at a path; a path that ends in `/` is
+            a folder with everything in it.
         lists_files: Whether it lists a context's files itself; if not, each file with lines shown counts as listed.
         as_trec_eval: Whether scores order a list whose ranks are all alike, as in trec_eval.
     """
@@ -92,8 +88,9 @@ class TrajectoryFile:
         """The first unpacked bytes, by which a format is recognised; for a damaged file, those before the damage."""
         data = bytearray()
         try:
-            for block in self._blocks(HEAD_BYTES, _SMALL_BLOCK_BYTES):
-                data += block
+            with self._stream() as stream:
+                while len(data) < HEAD_BYTES and (block := stream.read(_BLOCK_BYTES)):
+                    data += block
         except DamagedFileError:
             if not data:
                 raise
@@ -105,7 +102,8 @@ class TrajectoryFile:
 
     def data(self) -> bytes:
         """The unpacked content; a `DamagedFileError` if it is damaged or has more than `MAX_DOCUMENT_BYTES`."""
-        data = b"".join(self._blocks(MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES))
+        with self._stream() as stream:
+            data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
         if len(data) > MAX_DOCUMENT_BYTES:
             reason = f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes"
             raise DamagedFileError(reason, _item_named(data))
@@ -139,7 +137,7 @@ class TrajectoryFile:
                 yield position, value
                 continue
             if not isinstance(value, DamagedFileError):
-                value = DamagedFileError(f"it is {_KINDS.get(type(value), 'a number')}, not an object")
+                value = DamagedFileError("it is no object")
             value.position = position
             self.damages.append(value)
 
@@ -204,12 +202,6 @@ class TrajectoryFile:
         trials = (_TRIAL.fullmatch(part) for part in reversed(self.path.split("/")[:-1]))
         return str_at(self.result_of_trial(), "task_name") or next((trial["item"] for trial in trials if trial), "")
 
-    def _blocks(self, n_bytes: int, block_bytes: int) -> Iterator[bytes]:
-        with self._stream() as stream:
-            while n_bytes > 0 and (block := stream.read(min(n_bytes, block_bytes))):
-                n_bytes -= len(block)
-                yield block
-
     @contextmanager
     def _stream(self) -> Iterator[IO[bytes]]:
         try:
@@ -222,15 +214,9 @@ class TrajectoryFile:
 def _parsed(data: bytes) -> object:
     try:
         return parsed_json(data, errors="replace")
-    except json.JSONDecodeError as error:
-        cut = "; is it cut off?" if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated") else ""
-        reason = f"not JSON at line {error.lineno}, column {error.colno}: {error.msg}{cut}"
-    except RecursionError:
-        reason = "its lists and objects are nested too deep"
-    except ValueError as error:
-        # A number with more digits than Python converts.
-        reason = f"not JSON: {str(error).partition(';')[0]}"
-    raise DamagedFileError(reason, _item_named(data))
+    except (ValueError, RecursionError) as error:
+        reason = f"not JSON ({str(error).partition(';')[0]}); is it cut off?"
+        raise DamagedFileError(reason, _item_named(data)) from error
 
 
 def _item_named(data: bytes) -> str:

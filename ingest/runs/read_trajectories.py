@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles, kinds_of_files
+from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import DamagedFileError, TrajectoryFile
 from ingest.runs.ranking_rows import printable
@@ -159,7 +159,7 @@ def parse_runs(
         answers.append((number, *of_item, turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]
     result.counts["n_skipped"] = len(skipped)
-    result.unread.update(f"file {name}" for name in kinds_of_files(skipped))
+    result.unread.update(f"file {_kind_of(path)}" for path in skipped)
     frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
     return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
 
@@ -199,7 +199,12 @@ def shown_trajectories(files: TrajectoryFiles, rejects: Rejects) -> Iterator[str
         read_with |= trajectory.read_with
         yield from map(printable, _shown(file, trajectory, files.importer.name))
     if skipped := [path for path in files.skipped if path not in read_with]:
-        yield f"not read: {Unread(kinds_of_files(skipped)).summary()}"
+        yield f"not read: {Unread(map(_kind_of, skipped)).summary()}"
+
+
+def _kind_of(path: str) -> str:
+    """The name under which a skipped file is counted: `*` and its extension."""
+    return f"*{PurePosixPath(path).suffix or path}"
 
 
 def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> Iterator[str]:

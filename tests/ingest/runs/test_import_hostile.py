@@ -43,17 +43,9 @@ def test_what_is_not_what_it_seems_is_refused_and_says_why(lake: Lake) -> None:
         assert (error.code, why in error.what) == (Exit.INVALID, True), (data[:40], format_name, error.what)
 
 
-@pytest.mark.parametrize(
-    ("data", "what_to_do"),
-    [
-        (b'{"item_id": "a", "found": []}\n', "A ranking in JSON is {item: {document: score}}, or lines of"),
-        (b"id,hit,score\na,b.py,1\n", "A table has tabs or commas between its columns, and a heading"),
-        (f"{FIRST}\ta.py\t1\n".encode(), "A table has tabs or commas between its columns, and a heading"),
-        ("item_id\tdocument\tscore\n".encode("utf-16"), "save it in UTF-8"),
-    ],
-)
-def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake, data: bytes, what_to_do: str) -> None:
-    assert what_to_do in refused(lake, data, format="auto").hint
+def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake) -> None:
+    for data in (b"id,hit,score\na,b.py,1\n", "item_id\tdocument\tscore\n".encode("utf-16")):
+        assert "a table with a heading (item_id, document, score)" in refused(lake, data, format="auto").hint
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
     file = a_file(tmp_path, b'{"a": 1}\n{"instance_id": "x", "a": "\n[]\n')
     assert [position for position, _ in file.objects()] == ["line 1"]
     assert damages(file) == [
-        ("line 2", "not JSON at line 1, column 27: Unterminated string starting at; is it cut off?", "x"),
-        ("line 3", "it is a list, not an object", ""),
+        ("line 2", "not JSON (Unterminated string starting at: line 1 column 27 (char 26)); is it cut off?", "x"),
+        ("line 3", "it is no object", ""),
     ]
 
 
