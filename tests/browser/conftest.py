@@ -37,6 +37,9 @@ FLAGS = [
 N_SYSTEMS = 60
 """So many have budgets of weight to keep."""
 
+PATIENCE = 60_000
+"""Milliseconds that a test waits at most for what a page is to show: a busy machine is slow."""
+
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -58,9 +61,10 @@ def browser() -> Iterator[Browser]:
     if executable is None:
         wanting("no browser: install Debian's chromium (apt-get install chromium)")
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         wanting("no Playwright: pip install -r requirements-dev.txt")
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         # The pictures' converter has this process do without the machine's fonts.
         own: dict[str, str | float | bool] = {**os.environ}
@@ -145,6 +149,7 @@ def watching(browser: Browser, base: str) -> Iterator[Opened]:
     def open_(path: str, **options: object) -> Page:
         context = browser.new_context(**options)  # type: ignore[arg-type]  # whatever Playwright takes
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         context.add_init_script(
             "addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective))"
         )
@@ -182,7 +187,7 @@ def downloaded(link: Locator, folder: Path) -> Path:
 
 def until(page: Page, script: str, given: object = None) -> None:
     """Wait for a script to say so; Playwright's own way evaluates texts in the page, which its policy forbids."""
-    for _ in range(400):
+    for _ in range(2_400):
         if page.evaluate(script, given):
             return
         page.wait_for_timeout(25)

@@ -24,7 +24,6 @@ class Visitor:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        page.set_default_timeout(10_000)
         self.clicks = 0
 
     def click(self, what: Locator) -> None:

@@ -30,14 +30,14 @@ def address(site: Path) -> Iterator[str]:
 
 
 def test_the_site_is_served(address: str) -> None:
-    with urllib.request.urlopen(f"{address}/", timeout=10) as answer:
+    with urllib.request.urlopen(f"{address}/", timeout=60) as answer:
         assert answer.read() == b"<p>boats"
 
 
 @pytest.mark.parametrize("path", ["%00", "a%00b/", "%ed%a0%80", "x" * 5_000])
 def test_a_name_that_no_file_can_have_is_not_found(address: str, path: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(urllib.error.HTTPError) as answered:
-        urllib.request.urlopen(f"{address}/{path}", timeout=10)
+        urllib.request.urlopen(f"{address}/{path}", timeout=60)
     assert answered.value.code == 404
     answered.value.close()
     assert "Traceback" not in capfd.readouterr().err

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -32,7 +33,7 @@ def _started(tmp_path: Path, commit: str) -> subprocess.Popen[str]:
 
 def _read_when_there(path: Path) -> int:
     """The number a file holds, once it does."""
-    for _ in range(1200):
+    for _ in range(6_000):
         if path.exists() and path.read_text(encoding="ascii").endswith("\n"):
             return int(path.read_text(encoding="ascii"))
         time.sleep(0.05)
@@ -91,8 +92,18 @@ def test_a_slow_git_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: py
     beats = tmp_path / "beats"
     child = f"(while :; do echo beat >> {beats}; sleep 0.05; done) & wait"
     git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) {child};; esac'])
-    with refused(r"git fetch took longer than 1 seconds", Exit.MISSING):
-        repositories(tmp_path / "cache", tmp_path / "remotes", timeout=1).files("acme/boats", commit)
+
+    class WhenItBeats(Timer):
+        def run(self) -> None:
+            while not self.finished.wait(0.01):
+                if beats.exists():
+                    self.function(*self.args)
+                    break
+
+    # Its time is over as soon as what it started is at work, however long that takes on a busy machine.
+    monkeypatch.setattr("ingest.sources.git.Timer", WhenItBeats)
+    with refused(r"git fetch took longer than 60 seconds", Exit.MISSING):
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     n_beats = beats.stat().st_size
     assert n_beats
     time.sleep(0.5)

@@ -120,7 +120,7 @@ def _child(cache: Path, name: str = "data/python_cff.gz", **settings: str) -> tu
     environment |= {"HF_HOME": str(cache / "home"), "no_proxy": "*", **settings}
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(cache), name],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
 
