@@ -244,41 +244,6 @@ def test_hard_negatives_are_a_task_that_runs_where_it_is_named(tmp_path: Path) -
     assert _of(lake, "prompt-hard") == hard
 
 
-def test_relevance_by_intersection_over_union_is_that_of_a_plain_reading(tmp_path: Path) -> None:
-    folder = tmp_path / "lake"
-    ingested(folder, build(tmp_path / "source"), chunkers=("fixed-nws-200", "whole-file"))
-    run = ("evaluate", "--systems", "*+bm25-okapi", "--tasks", "repoeval/prompt-iou", "--lake", folder)
-    command(*run).done()
-    lake = Lake(folder)
-    gold = lake.read("gold_spans").filter(gold="context-and-completion")
-    chunks = lake.read("files").join(lake.read("chunks"), on="sha256")
-    hits, scores = lake.read("hits"), lake.read("scores")
-    wanted: dict[tuple[str, str, str], float] = {}
-    runs = lake.read("runs").filter(task="repoeval/prompt-iou", retriever="bm25-okapi")
-    for run_id, chunker in runs.select("run_id", "chunker").iter_rows():
-        for item, pool in lake.read("items").filter(benchmark="repoeval").select("item_id", "pool_id").iter_rows():
-            answer = gold.filter(item_id=item)
-            of_pool = chunks.filter(pool_id=pool, chunker=chunker).select("path", "line_start", "line_end").rows()
-            returned = hits.filter(run_id=run_id, item_id=item).sort("rank")
-            ranked = returned.select("path", "line_start", "line_end").rows()[:10]
-            for percent in (30, 50, 70):
-                alike = [_iou(chunk, answer) >= percent / 100 for chunk in of_pool]
-                relevant = [_iou(chunk, answer) >= percent / 100 for chunk in ranked]
-                wanted[run_id, f"repoeval@iou-{percent}-v1", item] = sum(relevant) / sum(alike) if sum(alike) else 0.0
-    assert len({value for value in wanted.values()}) > 1
-    recall = scores.filter(metric="recall", k=10).select("run_id", "protocol", "item_id", "value").rows()
-    ours = {row[:3]: row[3] for row in recall}
-    assert {key: ours[key] for key in wanted} == pytest.approx(wanted)
-
-
-def _iou(chunk: tuple[str, int, int], gold: pl.DataFrame) -> float:
-    path, start, end = chunk
-    lines = {line for gold_path, low, high in gold.select("path", "line_start", "line_end").rows() if gold_path == path
-             for line in range(low, high)}  # fmt: skip
-    own = set(range(start, end))
-    return len(own & lines) / len(own | lines) if own | lines else 0.0
-
-
 def test_a_task_that_is_none_or_of_no_benchmark_here_is_refused(tmp_path: Path) -> None:
     ingested(tmp_path / "lake", build(tmp_path / "source"), chunkers=("whole-file",))
     unknown = command("evaluate", "--tasks", "repoeval/prompt-hrad", "--lake", tmp_path / "lake")

@@ -24,6 +24,12 @@ def lines(*spans: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
 
+def alike(chunk: Span, gold: Sequence[Span]) -> float:
+    """Lines in both over lines in either: the chunk's, and the gold's in its file."""
+    in_file = {line for line in lines(*gold) if line[0] == chunk[0]}
+    return len(lines(chunk) & in_file) / len(lines(chunk) | in_file or {0})
+
+
 def spans_in(*paths: str, last_start: int = 14, lengths: tuple[int, int] = (1, 6)) -> st.SearchStrategy[Span]:
     drawn = st.tuples(st.sampled_from(paths), st.integers(0, last_start), st.integers(*lengths))
     return drawn.map(lambda span: (span[0], span[1], span[1] + span[2]))

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics, metrics_of
@@ -14,9 +14,9 @@ from evaluate.score.coverage import OWN_TEXT
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.benchmarks import protocols
-from lake.catalog.protocol import Primary
+from lake.catalog.protocol import Primary, Protocol
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, alike, axis_of, lines, score, spans_in
 from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
@@ -27,12 +27,13 @@ def scored(
     hits: Mapping[str, list[Span]],
     gold: Mapping[str, list[Span]],
     pool: Mapping[str, list[Span]],
+    rules: Protocol = CHUNKING,
 ) -> pl.DataFrame:
     """Scores of a run given as plain spans (path, first line, line after the last); items maps an item to its pool."""
     ranking = [(item, rank, *hit) for item, ranked in hits.items() for rank, hit in enumerate(ranked, start=1)]
     chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
     inputs = ScoringInputs(
-        CHUNKING,
+        rules,
         items=frame(items.items(), "item_id", "pool_id").with_columns(
             target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
         ),
@@ -97,16 +98,26 @@ def test_scores_are_those_of_sets_of_lines(chunks: list[Span], order: list[int],
     scores = scored({"x": "repo"}, {"x": ranking}, {"x": gold}, {"repo": chunks})
     relevant = [bool(lines(hit) & lines(*gold)) for hit in ranking]
     n_relevant = sum(bool(lines(chunk) & lines(*gold)) for chunk in chunks)
-    alike = [
-        len(lines(hit) & lines(*gold)) / len(lines(hit) | {line for line in lines(*gold) if line[0] == hit[0]} or {0})
-        for hit in ranking
-    ]
+    similar = [alike(hit, gold) for hit in ranking]
     for k in (5, 10):
         hits = sum(relevant[:k])
         assert value(scores, "x", "precision", k)[0] == pytest.approx(hits / k, abs=1e-15)
         assert value(scores, "x", "recall", k)[0] == pytest.approx(hits / n_relevant if n_relevant else 0, abs=1e-15)
         assert value(scores, "x", "hit", k)[0] == float(hits > 0)
-        assert value(scores, "x", "iou", k)[0] == pytest.approx(max(alike[:k], default=0), abs=1e-15)
+        assert value(scores, "x", "iou", k)[0] == pytest.approx(max(similar[:k], default=0), abs=1e-15)
+
+
+@settings(max_examples=12)
+@given(chunks=st.lists(spans, unique=True, max_size=14), depth=st.integers(0, 14), gold=st.lists(spans, max_size=4))
+@example(chunks=[("a.py", 0, 2)], depth=1, gold=[("a.py", 0, 1)])
+def test_relevance_by_intersection_over_union_is_that_of_sets_of_lines(
+    chunks: list[Span], depth: int, gold: list[Span]
+) -> None:
+    for percent in (30, 50, 70):
+        rules = protocols()[f"repoeval@iou-{percent}-v1"]
+        scores = scored({"x": "repo"}, {"x": chunks[:depth]}, {"x": gold}, {"repo": chunks}, rules)
+        n, n_hits = (sum(alike(chunk, gold) * 100 >= percent for chunk in of) for of in (chunks, chunks[:depth][:10]))
+        assert value(scores, "x", "recall", 10)[0] == pytest.approx(n_hits / n if n else 0, abs=1e-15)
 
 
 BESIDE = {"reachable", "accuracy_reachable", "boundary_similarity", "non_gold_share"}

@@ -12,7 +12,7 @@ from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import measure
 from lake.benchmarks import protocols
 from lake.relevance import disjoint
-from tests.evaluate.score.one_run import SPAN, Span, axis_of, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, alike, axis_of, lines, score, spans_in
 from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
@@ -143,11 +143,6 @@ def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: 
     schema = {"item_id": pl.String, "rank": pl.Int64, "iou": pl.Float64}
     relevant = pl.LazyFrame([row for row in gains if row[2] > 0], schema, orient="row")
     return measure(relevant, judged, requested).select(f"ndcg_iou@{k}", f"dcg_iou@{k}").collect().row(0, named=True)
-
-
-def alike(chunk: Span, gold: Sequence[Span]) -> float:
-    in_file = {line for line in lines(*gold) if line[0] == chunk[0]}
-    return len(lines(chunk) & in_file) / len(lines(chunk) | in_file or {0})
 
 
 @given(pool=st.lists(spans, unique=True, max_size=8), gold=st.lists(spans, max_size=2), k=st.sampled_from([1, 5]))
