@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.sources import folder
 from ingest.sources.folder import open_archive
-from ingest.sources.rows import JsonObject, is_json_lines, read_rows
+from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.errors import Exit
 from lake.rejects import Rejects
@@ -192,6 +192,16 @@ def test_packed_files_are_unpacked_as_they_are_read(name: str, packing: str) -> 
         (b'{"a": 1}\n{"a": 2}\n', ["line 1", "line 2"], []),
         (b"[1, 2]", [], []),
         (b'[{"a": 1},', [], [("the whole file", "is the file cut off?")]),
+        # What follows the first line tells lines from one value.
+        (b'[]\n{"a": 1}\n', ["line 2"], [("line 1", "a list, not an object")]),
+        (b'\n[1, 2]\n\n{"a": 1}', ["line 4"], [("line 2", "a list, not an object")]),
+        (b"[1]\n[2]\n", [], [("line 1", "a list, not an object"), ("line 2", "a list, not an object")]),
+        (b'{"a": \n{"a": 1}', ["line 2"], [("line 1", "not JSON")]),
+        (b"[]", [], []),
+        (b'[{"a": 1}]\n', ["row 1"], []),
+        (b'[\n{"a": 1},\n{"a": 2}]', ["row 1", "row 2"], []),
+        (b'[{"a": 1},\n{"a": 2}]', ["row 1", "row 2"], []),
+        (b'{"a": [\n{"b": 1}]}', ["row 1"], []),
     ],
 )
 def test_json_is_a_list_one_object_or_lines(data: bytes, positions: list[str], refused: list[tuple[str, str]]) -> None:
@@ -199,24 +209,6 @@ def test_json_is_a_list_one_object_or_lines(data: bytes, positions: list[str], r
     assert [position for position, _ in rows] == positions
     assert [position for position, _ in faults] == [position for position, _ in refused]
     assert all(part in reason for (_, reason), (_, part) in zip(faults, refused, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("head", "are_lines"),
-    [
-        (b'[]\n{"a": 1}\n', True),
-        (b'\n[1, 2]\n\n{"a": 1}', True),
-        (b"[1]\n[2]\n", True),
-        (b'{"a": \n{"a": 1}', True),
-        (b"[]", False),
-        (b'[{"a": 1}]\n', False),
-        (b'[\n{"a": 1},\n{"a": 2}]', False),
-        (b'[{"a": 1},\n{"a": 2}]', False),
-        (b'{"a": [\n{"b": 1}]}', False),
-    ],
-)
-def test_json_lines_are_told_from_one_value_by_what_follows_the_first_line(head: bytes, are_lines: bool) -> None:
-    assert is_json_lines(head) is are_lines
 
 
 def test_a_table_without_its_header_is_read_by_the_keys_asked_for() -> None:
