@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-import yaml
 
 from lake.errors import Exit
 from lake.store import Lake
@@ -42,13 +41,6 @@ def lay_out(folder: Path, text: str = OURS) -> Path:
 
 def ingest_own(config: object, lake: Path, *arguments: object) -> Said:
     return command("ingest", "--config", config, "--lake", lake, "--chunkers", "whole-file", *arguments)
-
-
-def printed() -> tuple[dict[str, object], str]:
-    """RepoEval's declaration as `list` prints it, parsed and as text."""
-    out = command("ingest", "list", "benchmarks", "--format", "yaml").out
-    entry = next(entry for entry in yaml.safe_load(out) if entry["name"] == "repoeval")
-    return entry, yaml.safe_dump([entry], sort_keys=False)
 
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,7 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.benchmarks.test_config import OURS, ingest_own, lay_out, printed
+from tests.ingest.benchmarks.test_config import OURS, ingest_own, lay_out
 from tests.tiny import command, repoeval
 
 pytestmark = pytest.mark.slow
@@ -16,10 +16,6 @@ def _refused(folder: Path, text: str | bytes, *texts: str, code: Exit = Exit.INV
     config.write_bytes(text if isinstance(text, bytes) else text.encode())
     ingest_own(config, folder / "lake").refused(code, "mine.yaml", *texts)
     assert not Lake(folder / "lake").parts("items")
-
-
-def test_the_printed_declaration_without_a_label_of_its_own_is_refused(tmp_path: Path) -> None:
-    _refused(tmp_path, printed()[1], "label: is missing")
 
 
 def test_what_is_printed_may_be_said_as_it_is(tmp_path: Path) -> None:
