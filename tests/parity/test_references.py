@@ -13,7 +13,6 @@ from tests.parity.references.reference import Work, compare_all, compared, refer
 from tests.tiny import command
 
 GRANULARITIES = ("file", "symbol", "span", "line")
-FORMS = ("from trajectories", "from unified predictions")
 PROTOCOL = "contextbench@official-v1"
 
 pytestmark = pytest.mark.shared
@@ -51,28 +50,6 @@ def test_every_compared_value_is_equal_and_every_reference_was_run(rows: Rows) -
         "pytrec_eval",
         "rank_bm25",
     }
-
-
-@pytest.mark.parametrize(
-    ("reference", "cut"),
-    [("code-chunk-vectors", "fixed"), ("code-chunk-rankings", "fixed"), ("code-chunk-rankings", "ast")],
-)
-def test_all_373_queries_of_the_published_evaluation_are_compared(rows: Rows, reference: str, cut: str) -> None:
-    for metric in ("precision", "recall", "ndcg"):
-        assert rows[reference, f"{cut}: {metric}@5 of a query"].n_compared == 373
-    assert rows[reference, f"{cut}: mean over repositories"].n_compared == 3
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_all_54_rows_of_numbers_and_31_errors_of_the_published_evaluator_are_compared(rows: Rows, form: str) -> None:
-    compared = {quantity: row.n_compared for (_, quantity), row in rows.items() if quantity.endswith(form)}
-    for granularity in GRANULARITIES:
-        # Coverage, precision and three sizes.
-        assert compared[f"final context, {granularity}, {form}"] == 54 * 5
-        assert compared[f"auc_coverage, {granularity}, {form}"] == 54
-        assert compared[f"redundancy, {granularity}, {form}"] == 54
-        assert compared[f"coverage by step, {granularity}, {form}"] == 648
-    assert (compared[f"editloc, {form}"], compared[f"error, {form}"]) == (54 * 5, 31)
 
 
 @pytest.mark.usefixtures("rows")
