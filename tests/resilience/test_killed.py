@@ -87,7 +87,7 @@ def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
         assert child.stderr is not None
         assert "another command is writing to this lake; waiting for it to end" in child.stderr.readline()
         os.kill(child.pid, sent)
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=300)
     assert (child.returncode, out) == (code, "")
     assert f"{why}. Finished work is kept; run the same command again to continue." in err
     assert "Traceback" not in err
@@ -96,24 +96,6 @@ def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
 
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE = 1
-
-
-def test_a_second_run_says_that_it_waits_and_ends_well(home: Path, tmp_path: Path) -> None:
-    lake = tmp_path / "lake"
-    with Lake(lake).locked():
-        child = subprocess.Popen(
-            [sys.executable, "-m", "ingest", "repoeval", "--source", str(home / "source"), "--lake", str(lake)],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert child.stderr is not None
-        assert child.stderr.readline() == "another command is writing to this lake; waiting for it to end\n"
-        assert child.poll() is None
-        assert stored(lake) == {}
-    _, err = child.communicate(timeout=60)
-    assert child.returncode == 0
-    assert "ingest: 5 of 5 items ready" in err
 
 
 def test_runs_at_once_on_one_lake_all_end_well_and_leave_what_one_leaves(home: Path, tmp_path: Path) -> None:
