@@ -74,7 +74,7 @@ dask: .venv/.dask  ## Install what several machines need: ENGINE=dask://HOST:POR
 	@true
 
 lock: .venv/.dev  ## Resolve the exact pins anew from pyproject.toml
-	@$(BIN)/python -m tests.lock
+	@$(INSTALL) 'uv>=0.9,<1' && $(BIN)/python -m tests.lock && git diff --stat 'requirements*.txt'
 
 clean: .venv/.default  ## Delete the lake but for imported runs and downloads, and the site: ALL=1 (those too)
 	@$(BIN)/python -m ingest clean
