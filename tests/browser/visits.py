@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from posixpath import normpath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -44,20 +45,10 @@ def links(name: str, page: Element) -> list[tuple[str, str, str]]:
         address = each.attributes.get("href") or each.attributes.get("src")
         if address and not urlsplit(address).scheme:
             parts = urlsplit(address)
-            to = (Path(name).parent / unquote(parts.path)) if parts.path else Path(name)
-            links_.append((address, _plain(to), unquote(parts.fragment)))
+            to = normpath(Path(name).parent / unquote(parts.path)) if parts.path else name
+            assert not to.startswith(".."), f"{to} leads out of the site"
+            links_.append((address, to, unquote(parts.fragment)))
     return links_
-
-
-def _plain(path: Path) -> str:
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            assert parts, f"{path} leads out of the site"
-            parts.pop()
-        else:
-            parts.append(part)
-    return "/".join(parts)
 
 
 def kinds_of_views(site: Path) -> list[str]:
