@@ -18,12 +18,13 @@ import pytest
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.read import open_source
+from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.tree import Source
 from lake.console import run
-from lake.declarations import discover
+from lake.declarations import Resolved, discover
 from lake.engine import IN_PROCESS
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
@@ -159,30 +160,24 @@ def repoeval() -> Benchmark:
     return discover(benchmarks, Benchmark)["repoeval"]
 
 
-def opened(folder: Path) -> Source:
-    return open_source(str(folder), "repoeval", markers=repoeval().markers, cache=folder / "cache")
+def opened(folder: Path, benchmark: Benchmark) -> Source:
+    return open_source(str(folder), benchmark.name, markers=benchmark.markers, cache=folder / "cache")
 
 
 def ingested(
     lake: Path,
     source: Path,
     *,
+    benchmark: Benchmark | None = None,
     subsets: Sequence[str] = ("function-2k",),
-    chunkers: Sequence[str] = CHUNKERS,
+    chunkers: Sequence[str | Resolved[Chunker]] = CHUNKERS,
     limit: int | None = None,
 ) -> Outcome:
-    """Ingest a source folder into a lake, as the command does."""
-    store = Lake(lake)
+    """Ingest a source folder into a lake, as the command does; chunkers by their names, or as they are."""
+    store, of = Lake(lake), benchmark or repoeval()
+    cut_by = [each for it in chunkers for each in (resolve_chunkers([it]) if isinstance(it, str) else [it])]
     with store.locked(), Workers(IN_PROCESS) as workers:
-        return ingest(
-            store,
-            repoeval(),
-            opened(source),
-            subsets=subsets,
-            chunkers=resolve_chunkers(chunkers),
-            workers=workers,
-            limit=limit,
-        )()
+        return ingest(store, of, opened(source, of), subsets=subsets, chunkers=cut_by, workers=workers, limit=limit)()
 
 
 @dataclass(frozen=True)

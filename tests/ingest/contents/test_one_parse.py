@@ -6,24 +6,20 @@ import polars as pl
 import pytest
 from tree_sitter import Parser
 
-import ingest.benchmarks
 import ingest.contents.chunks
-from ingest.benchmarks.declaration import Benchmark
-from ingest.commands.read import open_source
 from ingest.contents import syntax_trees
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.chunks import CRASHED, Content, cut_contents, look_through
 from ingest.contents.processes import Workers
-from ingest.pipeline import ingest as ingest_benchmark
-from lake.declarations import Resolved, discover
-from lake.engine import IN_PROCESS, Engine
+from lake.declarations import Resolved
+from lake.engine import Engine
 from lake.outcome import Outcome
 from lake.store import Lake
-from tests.tiny import stored
+from tests.tiny import ingested, repoeval, stored
 
-BENCHMARK = replace(discover(ingest.benchmarks, Benchmark)["repoeval"], name="pets")
+BENCHMARK = replace(repoeval(), name="pets")
 
 FILES = {
     "a.py": "class A:\n    def b(self): pass\n",
@@ -187,20 +183,13 @@ MEOW = f"tests/ingest/contents/test_one_parse.py:{afraid_of_cats.__code__.co_fir
 AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
 
 
-def ingested(lake: Lake, source: Path) -> Outcome:
-    benchmark = discover(ingest.benchmarks, Benchmark)["repoeval"]
-    opened = open_source(str(source), "repoeval", markers=benchmark.markers, cache=lake.root / "cache")
-    with Workers(IN_PROCESS) as workers:
-        return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID], workers=workers)()
-
-
 def test_a_file_that_cannot_be_cut_is_a_reject_each_time_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    first = ingested(lake, source)
+    first = ingested(lake.root, source, chunkers=[AFRAID])
     rejects = lake.read("rejects").filter(position="chunker afraid")
     assert rejects["reason"].to_list() == [f"it could not be cut: {MEOW}"]
     assert first.rejected == 1
     assert f"repoeval: afraid failed on 1 file: {MEOW}" in first.warnings
     assert lake.read("chunks", chunker="afraid").height > 0
-    again = ingested(Lake(lake.root), source)
+    again = ingested(lake.root, source, chunkers=[AFRAID])
     assert (again.rejected, again.tally.counts()["made"]) == (1, 0)

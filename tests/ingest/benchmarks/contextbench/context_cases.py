@@ -5,21 +5,17 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
-from ingest.commands.read import open_source
-from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.processes import Workers
-from ingest.pipeline import ingest
 from ingest.sources.tree import Entry
 from lake.declarations import discover
-from lake.engine import IN_PROCESS
-from lake.outcome import Outcome
 from lake.store import Lake
+from tests import tiny
 from tests.tiny import put
 
 Row = dict[str, object]
@@ -102,16 +98,8 @@ def contextbench() -> Benchmark:
     return discover(benchmarks, Benchmark)["contextbench"]
 
 
-def ingested(
-    lake: Path, source: Path, *, subsets: Sequence[str] = ("full",), limit: int | None = None, chunkers: bool = False
-) -> Outcome:
-    """Ingest a source folder into a lake, as the command does but for the symbols."""
-    store = Lake(lake)
-    resolved = resolve_chunkers(["whole-file"]) if chunkers else []
-    benchmark = replace(contextbench(), needs_symbols=False)
-    opened = open_source(str(source), "contextbench", markers=contextbench().markers, cache=source / "cache")
-    with store.locked(), Workers(IN_PROCESS) as workers:
-        return ingest(store, benchmark, opened, subsets=subsets, chunkers=resolved, workers=workers, limit=limit)()
+WITHOUT_SYMBOLS = replace(contextbench(), needs_symbols=False)
+ingested = partial(tiny.ingested, benchmark=WITHOUT_SYMBOLS, subsets=["full"], chunkers=[])
 
 
 def items(lake: Path) -> dict[str, Row]:

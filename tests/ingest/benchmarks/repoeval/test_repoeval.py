@@ -18,7 +18,7 @@ def _read(source: Path, subset: str = "function-2k") -> tuple[SubsetRows, list[s
     """What is read of a source without a fault, and the notes on it."""
     rejects = Rejects()
     benchmark = repoeval()
-    raw = benchmark.find(opened(source), subset, rejects)
+    raw = benchmark.find(opened(source, benchmark), subset, rejects)
     (part,) = benchmark.parts(raw, subset, None, rejects)
     reading = part.read(rejects).named(benchmark.name)
     reading.pools = list(reading.pools)
