@@ -136,21 +136,18 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     budget, or with budget 0, there is no limit (`line_f1`).
     """
     match = _ALIAS.fullmatch(text.strip())
-    if match is None:
-        raise GoldspanError(f"{text!r} is no metric with a cut-off", hint="Write it as `ndcg@10`.", code=Exit.USAGE)
-    name, k = match["name"].lower(), match["k"]
+    name, k = (match["name"].lower(), match["k"]) if match else (text, None)
     if name not in _METRICS:
         raise GoldspanError(f"unknown metric {text!r}", hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
     metric = _METRICS[name]
-    if k is None and (metric.cut == "budget" or 0 in metric.ks):
-        return metric, 0
-    if k is None and len(metric.ks) == 1:
-        return metric, metric.ks[0]
-    if k is not None and int(k) and metric.cut == "results" and not any(metric.ks):
-        raise GoldspanError(f"metric {text!r}: {name} has no cut-off", hint=f"Write it as `{name}`.", code=Exit.USAGE)
-    if k is None or (int(k) == 0 and 0 not in metric.ks and metric.cut != "budget"):
-        message = f"metric {text!r} needs a cut-off"
-        raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in metric.ks)}.", code=Exit.USAGE)
+    has_whole = metric.cut == "budget" or 0 in metric.ks
+    if k is None and (has_whole or len(metric.ks) == 1):
+        return metric, 0 if has_whole else metric.ks[0]
+    has_cut_off = metric.cut != "results" or any(metric.ks)
+    if k is None or not (has_cut_off if int(k) else has_whole):
+        usual = ", ".join(f"{name}@{k}" if k else name for k in metric.ks)
+        message = f"metric {text!r} needs {'a' if has_cut_off else 'no'} cut-off"
+        raise GoldspanError(message, hint=f"Usual: {usual}.", code=Exit.USAGE)
     return metric, int(k)
 
 

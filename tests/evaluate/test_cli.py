@@ -155,7 +155,7 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         (["--systems", "bm25-okapi"], "unknown system 'bm25-okapi'", "bm25-okapi"),
         (["--metrics", "em"], "'em' cannot be computed for repoeval", "em is not measured under repoeval@target-v1"),
         (["--metrics", "ndcg@101"], "metric 'ndcg@101' cannot be computed", "runs of repoeval/prompt keep 100 results"),
-        (["--metrics", "correct@5"], "metric 'correct@5': correct has no cut-off", "Write it as `correct`"),
+        (["--metrics", "correct@5"], "metric 'correct@5' needs no cut-off", "Usual: correct."),
         (["--metrics", "ndgc@10"], "unknown metric 'ndgc@10'", "Did you mean 'ndcg'"),
         (["--items", "gold=target"], "--items 'gold=target': items are selected by column=value", "are fixed"),
         (["--items", "repo"], "--items 'repo'", "Columns are"),

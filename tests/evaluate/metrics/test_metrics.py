@@ -78,7 +78,7 @@ def test_metrics_are_read_as_people_write_them(text: str, name: str, k: int) -> 
         ("recal", "unknown metric 'recal'\n  Did you mean 'recall' or 'file_recall'?"),
         ("ndcg", "metric 'ndcg' needs a cut-off\n  Usual: ndcg@5, ndcg@10."),
         ("ndcg@0", "metric 'ndcg@0' needs a cut-off"),
-        ("ndcg@ten", "'ndcg@ten' is no metric with a cut-off"),
+        ("ndcg@ten", "unknown metric 'ndcg@ten'\n  Did you mean 'ndcg'"),
     ],
 )
 def test_what_is_no_metric_is_refused_with_a_hint(text: str, message: str) -> None:
