@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.board import board, boards_of, check_metrics, print_tables
+from evaluate.results.board import board, boards_of, check_measured, print_tables
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
@@ -22,7 +22,7 @@ from lake.errors import Exit, GoldspanError, unknown_name
 from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
 from lake.tables import REFERENCE
-from lake.text import escaped
+from lake.text import escaped, listed
 
 ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
 ItemsOption = Annotated[str, setting("ITEMS", "Only these items: ids, a file of ids, repo=…, language=….")]
@@ -53,7 +53,7 @@ def table_of_systems(
         where = parse_items(items)
         chosen = with_items(store, chosen, where) if where else chosen
         which = [pair for pair in which if pair[0].benchmark in chosen]
-        check_metrics(store, chosen, requested)
+        check_measured(requested, which, listed(chosen))
         names = split_systems(systems, store)
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():

@@ -8,7 +8,7 @@ import typer
 from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
-from evaluate.results.board import board, boards_of, check_metrics, print_tables
+from evaluate.results.board import board, boards_of, check_measured, print_tables
 from evaluate.results.extra_tables import summary
 from evaluate.selection import Selection
 from lake.benchmarks import check_benchmark, known_tasks
@@ -77,7 +77,7 @@ def run_systems(
             every, selected = selected, with_items(store, selected, selection.where)
             for name in [name for name in every if name not in selected]:
                 console.say(f"{name} is unchanged: none of its items is selected")
-        check_metrics(store, selected, requested)
+        check_measured(requested, boards_of(store, selected), listed(selected))
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         done = evaluate(

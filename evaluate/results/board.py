@@ -20,7 +20,7 @@ from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
 from lake.tables.evaluated import Boards, Scores
-from lake.text import NO_VALUE, counted, escaped, group_name, listed
+from lake.text import NO_VALUE, counted, escaped, group_name
 
 
 @dataclass(frozen=True)
@@ -69,17 +69,14 @@ def _print_aligned(table: PrintedTable) -> None:
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
-    """The boards (task and protocol) of some benchmarks; protocols for parity alone have none."""
+    """The boards (task and protocol) of some benchmarks; protocols for parity alone have none.
+
+    A task that takes imported runs only has none until it has a run.
+    """
+    answered = set(lake.scan("runs").select("task").unique().collect()["task"])
     tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
+    tasks = [task for task in tasks if not task.imported_only or task.name in answered]
     return [(task, protocol) for task in tasks for protocol in protocols_of(task) if not protocol.parity_only]
-
-
-def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -> None:
-    """Check that every requested metric is available in some table of some benchmarks."""
-    answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
-    # Tasks with imported runs only have no table until they have a run.
-    tables = [table for table in boards_of(lake, benchmarks) if not table[0].imported_only or table[0].name in answered]
-    check_measured(requested, tables, listed(benchmarks))
 
 
 def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]], of: str) -> None:
@@ -150,18 +147,12 @@ def _worked_out(
     return board_rows(protocol, runs, task.kind, aggregates=pl.concat(rows), **tables)
 
 
-def best_first(rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
-    """One row per run in `rows` (from :func:`rows_of_board`), sorted by the first of some metrics.
-
-    The first metric has all columns, its value as `number`, and is_whole; the others have only values, as `1`, `2`, …
-    """
-    metric, k = columns[0]
+def best_first(rows: pl.DataFrame, column: tuple[Metric, int]) -> pl.DataFrame:
+    """One row per run in `rows` (from :func:`rows_of_board`), sorted by a metric, with its value as `number`."""
+    metric, k = column
     key = ["run_id", "system", "retriever", "status", "is_baseline", "slice", "slice_value", "of_items"]
     first = rows.filter(metric=metric.name, k=k).rename({"value": "number"})
     table = rows.select(key).unique().join(first.drop(key[1:]), on="run_id", how="left")
-    for position, (other, cut) in enumerate(columns[1:], start=1):
-        mine = rows.filter(metric=other.name, k=cut).select("run_id", pl.col("value").alias(str(position)))
-        table = table.join(mine, on="run_id", how="left")
     is_whole = (pl.col("state") == "").fill_null(value=False)
     return table.with_columns(is_whole=is_whole).sort("place", "system", "run_id", nulls_last=True)
 
@@ -195,7 +186,8 @@ def board(
     rows = rows_of_board(lake, task, protocol, slice_name, undeclared, systems, where)
     if rows is None:
         return None
-    table = best_first(rows, columns)
+    table, others = best_first(rows, columns[0]), rows.select("run_id", "metric", "k", "value")
+    values = {(run_id, metric, k): value for run_id, metric, k, value in others.iter_rows()}
     if top is not None:
         table = table.filter(pl.col("is_baseline") | ((~pl.col("is_baseline")).cum_sum() <= top))
     notes = [reason for reason in reasons.values() if reason]
@@ -204,7 +196,6 @@ def board(
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names, of_slice = [metric_label(*column) for column in columns], slice_label(slice_, value)
-    shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     # Ranks are by the primary metric: next to another metric they would contradict the order of the rows.
     is_ranked = columns[0] == primary_metric(protocol) and not where
     if where:
@@ -217,7 +208,8 @@ def board(
             [
                 row["system"] if row["status"] == "complete" else f"{row['system']} ({row['status']})",
                 *([_rank(row)] if is_ranked else []),
-                *(number_of(row[of]) for of in shown),
+                *(number_of(row[end]) for end in ("number", "low", "high")),
+                *(number_of(values.get((row["run_id"], metric.name, k))) for metric, k in columns[1:]),
                 item_counts(row),
             ]
             for row in table.iter_rows(named=True)

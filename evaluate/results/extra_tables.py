@@ -178,7 +178,7 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
         for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
             rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
             if rows is not None:
-                table = best_first(rows, [primary_metric(protocol)])
+                table = best_first(rows, primary_metric(protocol))
                 parts = lake.parts("scores", benchmark=benchmark)
                 now = {part.folders["run_id"] for part in parts if part.relative_path in made}
                 is_wanted = pl.Series([is_picked(name, patterns) for name in table["system"]])
