@@ -55,10 +55,9 @@ def compare(
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:
-        examples = [_scored_by(known, name) for known, name in zip(runs, (a, b), strict=True) if name != REFERENCE]
         message = f"no protocol scored both {a} and {b}"
         hint = f"Score both for one task: python -m evaluate --systems '{a},{b}'"
-        raise GoldspanError(message, examples=examples, hint=hint, code=Exit.MISSING)
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     if against is None:
         check_measured(requested, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
@@ -75,11 +74,6 @@ def compare(
         message = f"no item has a value from both {a} and {b}"
         raise GoldspanError(message, examples=missing, hint=hint, code=Exit.MISSING)
     return rows
-
-
-def _scored_by(known: pl.DataFrame, name: str) -> str:
-    protocols = known.filter((pl.col("system") == name) | (pl.col("run_id") == name))["protocol"].unique().sort()
-    return f"{name}: {', '.join(protocols)}"
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:

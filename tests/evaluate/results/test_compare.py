@@ -170,17 +170,15 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
     run.ended(Exit.INVALID, 'the gate "line_f1@8000 is worse" cannot decide: the systems share ')
 
 
-def test_two_systems_that_no_protocol_scored_are_told_which_scored_each(lake_folder: Path) -> None:
+def test_two_systems_that_no_protocol_scored_cannot_be_compared(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     systems = dict(lake.read("runs").select("run_id", "system").iter_rows())
     for part in lake.parts("scores"):
         is_chunking = part.folders["protocol"] == "repoeval@chunking-v1"
         if systems[part.folders["run_id"]] in (A, B) and (systems[part.folders["run_id"]] == A) == is_chunking:
             lake.remove(part)
-    with pytest.raises(GoldspanError, match="no protocol scored both") as error:
+    with pytest.raises(GoldspanError, match="no protocol scored both"):
         compare(lake, A, B, [])
-    assert error.value.examples[1] == f"{B}: repoeval@chunking-v1"
-    assert "repoeval@target-v1" in error.value.examples[0]
 
 
 OF_THE_FAMILY = {"p_adjusted", "verdict", "exploratory"}
