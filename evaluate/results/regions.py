@@ -56,27 +56,24 @@ _None = BeforeValidator(lambda value: [] if value is None else value)
 _OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))] if isinstance(value, dict) else [])
 
 
-class Truth(BaseModel):
-    """The gold of an issue: regions and files that all models read, and those that only some read."""
+class Issue(BaseModel):
+    """A row of the gold file: regions and files that all models read, and those that only some read."""
 
+    instance_id: str
     read_core_regions: Annotated[list[Region], _None] = []
     read_core_files: Annotated[list[str], _None] = []
     read_optional_regions_map: Annotated[list[Region], _OfModels] = []
     read_optional_files_map: Annotated[list[str], _OfModels] = []
     main_files: Annotated[list[str], _None] = []
-
-
-class Issue(BaseModel):
-    """A row of the gold file."""
-
-    instance_id: str
-    ground_truth: Truth
     file_line_counts: Annotated[dict[str, int], BeforeValidator(lambda counts: counts or {})] = {}
 
     @model_validator(mode="before")
     @classmethod
-    def _of_truth(cls, value: object) -> object:
-        return {**value, "ground_truth": value} if isinstance(value, dict) and "ground_truth" not in value else value
+    def _with_truth(cls, value: object) -> object:
+        truth = value.get("ground_truth", {}) if isinstance(value, dict) else None
+        if not isinstance(value, dict) or not isinstance(truth, dict):
+            raise ValueError("a row and its ground_truth are objects")
+        return {**value, **truth}
 
 
 class Answer(BaseModel):
@@ -161,17 +158,16 @@ def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
 def _regions(row: Issue | Answer) -> list[Region]:
     if isinstance(row, Answer):
         return row.regions
-    return [*row.ground_truth.read_core_regions, *row.ground_truth.read_optional_regions_map]
+    return [*row.read_core_regions, *row.read_optional_regions_map]
 
 
 def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
     """The scores of the regions returned for an issue, by SWE-Explore's measures and ours; 0 if a denominator is 0."""
-    truth, n_lines = issue.ground_truth, issue.file_line_counts
     core, optional, shown = (
-        [(region.path, region.lines(n_lines)) for region in regions]
-        for regions in (truth.read_core_regions, truth.read_optional_regions_map, returned)
+        [(region.path, region.lines(issue.file_line_counts)) for region in regions]
+        for regions in (issue.read_core_regions, issue.read_optional_regions_map, returned)
     )
-    core_files, main, files = {*truth.read_core_files}, {*truth.main_files}, {path for path, _ in shown}
+    core_files, main, files = {*issue.read_core_files}, {*issue.main_files}, {path for path, _ in shown}
     gold, more = ({*chain.from_iterable(map(_lines, spans))} for spans in (core, optional))
     walked = [*chain.from_iterable(map(_lines, shown))]
     different = list(dict.fromkeys(walked))
@@ -188,7 +184,7 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
         "recall": _share(n_hit, len(gold)),
         "f1_score": _share(2 * n_hit, len(different) + len(gold)),
         "hit_file_rate": _share(len(files & core_files), len(core_files)),
-        "noise_file_rate": _share(len(files - core_files - {*truth.read_optional_files_map}), len(files)),
+        "noise_file_rate": _share(len(files - core_files - {*issue.read_optional_files_map}), len(files)),
         "hit_region_rate": _share(sum(_overlaps(span, shown) for span in core), len(core)),
         "noise_region_rate": _share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
         "weighted_core_coverage": _share(
