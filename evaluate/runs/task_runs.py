@@ -1,6 +1,5 @@
 """The runs of one task over the selected items: which to make, their own rows, their pooling, and which are stale."""
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,24 +77,12 @@ class TaskRuns:
             if cut[part.name].is_complete and cut[part.name].has_chunks:
                 complete[part.name] = part.fingerprint
                 continue
-            hint = "" if cut[part.name].is_complete else f"; {self._command_that_cuts(part.name)}"
+            hint = "" if cut[part.name].is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
             note = f"skipped {part.name}: it has no chunks for these files{hint}"
             self.result.warnings = [*dict.fromkeys([*self.result.warnings, note])]
         if not complete and not self.takes_contexts:
             raise self.lake.lacks(f"no chunker has chunks of the files of {self.task.benchmark}")
         return complete
-
-    def _command_that_cuts(self, chunker: str) -> str:
-        """The command with which a chunker cuts the selected files; a program is given again with its own command."""
-        given = self.lake.scan("chunkers").filter(name=chunker).select("command").collect()["command"]
-        program = next(iter(given), None)
-        flag = f"--chunker {shlex.quote(f'{chunker}={program}')}" if program else f"--chunkers {chunker}"
-        if self.label == "mined":
-            return f"python -m ingest mine REPOSITORY {flag}"
-        is_own = self.task.kind != self.task.benchmark
-        if program:
-            return f"python -m ingest {'--config FILE.yaml' if is_own else self.task.benchmark} {flag}"
-        return f"make ingest CHUNKERS={chunker}{' CONFIG=FILE.yaml' if is_own else ''}"
 
     @cached_property
     def plan(self) -> Sequence[PlannedRun]:
