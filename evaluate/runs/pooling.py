@@ -209,21 +209,18 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
     """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
     item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
     folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
-    parts = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
-    scored = [run for run, scores in parts.items() if scores]
+    stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
+    # Scores depend on the hits that they are of.
+    scored = {run: scores for run, scores in stored.items() if scores}
     if not scored:
         return ""
-    read: list[Part | None] = []
-    for run in scored:
-        read.append(parts[run])
-        read += [part for table in ("hits", "run_items") for part in item_part.parts_of(table, run_id=run.run_id)]
-    chunker = scored[0].chunker
+    chunker = runs[0].chunker
     cut = lake.part("chunkers", chunker) if chunker else None
     name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
     chance = [run.run_id for run in scored if run.is_chance]
-    inputs, code = [*read, cut, item_part], (ledger_of_lines, load_files, files_of)
+    inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
     ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
-    ledger.make(lambda: pl.concat(list(_ledgers(searched, scored))))
+    ledger.make(lambda: pl.concat(list(_ledgers(searched, list(scored)))))
     return name
 
 
