@@ -15,7 +15,6 @@ from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import target_of
 from lake.store import Lake, Part, numbered
 from lake.tables import table
-from lake.text import listed
 
 EncodedText = TypeVar("EncodedText", str, tuple[str, str])
 
@@ -118,13 +117,8 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     def wrong(what: str, examples: Sequence[str] = ()) -> GoldspanError:
         return GoldspanError(f"vectors: {what}", where=str(file), examples=examples, code=Exit.INVALID)
 
-    def columns(names: Sequence[str]) -> Sequence[str]:
-        if absent := [name for name in ("key", "vector") if name not in names]:
-            raise wrong(f"there is no column {' and no '.join(absent)}; the file has {listed(names)}")
-        return ["key", "vector"]
-
     try:
-        frame = pl.concat(read_batches(file, columns))
+        frame = pl.concat(read_batches(file, lambda _: ("key", "vector")))
         frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
         frame = frame.cast(pl.Schema(table("vectors").columns))
     except UnreadableParquetError as error:
