@@ -3,7 +3,6 @@
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -60,11 +59,9 @@ def hardware() -> str:
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     processor = next(models, "") or platform.processor() or platform.machine()
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    memory = ""
-    with suppress(AttributeError, OSError, ValueError):  # Not known on this system.
-        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB, "
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{processor}, {counted(n_cores, 'core')}, {memory}{where}"
+    return f"{processor}, {counted(n_cores, 'core')}, {memory:.0f} GB, {where}"
 
 
 USED = ("n_tokens", "usd", "seconds", "n_turns", "n_calls")

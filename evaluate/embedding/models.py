@@ -47,11 +47,11 @@ class Model:
         if not Path(self.name).is_dir() and not self.name.startswith(("/", ".")):
             return self.name
         # Symbolic links are not resolved: the link's name is the name the user chose.
-        path = Path(self.name).absolute()
+        path = Path(os.path.abspath(self.name))  # noqa: PTH100  # unlike Path.absolute, without `..`
         if path.parent.name == "snapshots":
             # A commit in the hub's cache.
             return path.parts[-3].removeprefix("models--").replace("--", "/")
-        return path.name if path.name != ".." else path.resolve().name
+        return path.name
 
     @property
     def folder(self) -> Path | None:

@@ -156,12 +156,11 @@ def _rows(stream: IO[bytes], kind: FileKind, path: Path) -> Iterator[tuple[str, 
     """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
 
     def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        names = dict(pairs)
-        if len(names) < len(pairs):
-            twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-            message = f"{kind.name} has {twice} twice in an object"
+        name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
+        if times > 1:
+            message = f"{kind.name} has {name} twice in an object"
             raise GoldspanError(message, where=str(path), code=Exit.INVALID)
-        return names
+        return dict(pairs)
 
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
     if first.lstrip()[:1] in (b"{", b"["):

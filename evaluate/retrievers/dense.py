@@ -194,8 +194,7 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackS
             for _ in track(made, title, total=-(-len(missing) // TEXTS_PER_PART)):
                 pass
     n_cut = {}
-    names: Mapping[TextKind, str] = {"document": "chunks cut", "query": "queries cut"}
-    for kind, name in names.items():
+    for kind, name in zip(keys, ("chunks cut", "queries cut"), strict=True):
         are_cut = store.n_cut(dense.maker(kind)).filter(pl.col("key").is_in(list(keys[kind])), pl.col("n_cut") > 0)
         n_cut[name] = f"{are_cut.height:,} of {len(keys[kind]):,}"
     return n_cut

@@ -42,7 +42,7 @@ def _tokenizer_file() -> Path | None:
 
 def _parameters() -> Mapping[str, object]:
     """The tokens and the tokenizer, as shown on pages, with the hash of its file: another file means another run."""
-    file = _tokenizer_file() if find_spec("tokenizers") is not None else None
+    file = _tokenizer_file()
     return {"tokens": "codegen", "tokenizer": _MODEL, "tokenizer_sha256": sha256_of_file(file) if file else ""}
 
 
