@@ -1,6 +1,5 @@
 """Conclusions in fixed words: the first system compared with its reference, and chunkers compared with retrievers."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -36,8 +35,7 @@ NONE_WHOLE = "No system has a number over all the items, so none is ranked."
 SENTENCES: Mapping[str, str] = {
     BETTER: "{system}, {place}, beats {reference} by {by}{interval}.",
     WORSE: "No system beats {reference}: {system}, {place}, scores {by} less{interval}.",
-    INSEPARABLE: "{system}, {place}, is not significantly different from {reference}: {delta}; "
-    "smallest detectable difference {least}.",
+    INSEPARABLE: "{system}, {place}, is not significantly different from {reference}: {delta}{least}.",
     EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
     TOO_FEW: "Too few items to compare {system} with {reference}: {delta}.",
 }
@@ -85,6 +83,7 @@ class Verdict:
             low, high = (self.low, self.high) if self.delta >= 0 else (-self.high, -self.low)
             interval = f" (95 % CI {self.low:z.{digits}f} to {self.high:z.{digits}f})"
             by = f" (95 % CI {low:z.{digits}f} to {high:z.{digits}f})"
+        bound, alone = self.smallest_detectable, ALONE if self.exploratory else ""
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
             place=first if self.is_first else "the best of the others",
@@ -92,10 +91,8 @@ class Verdict:
             by=f"{abs(self.delta):.{digits}f}",
             interval=by,
             delta=f"{self.delta:+z.{digits}f}{interval}",
-            least=f"{ALONE if self.exploratory else ''}{self.smallest_detectable or 0:.{digits}f}",
+            least="" if bound is None else f"; smallest detectable difference {alone}{bound:.{digits}f}",
         )
-        if self.smallest_detectable is None:
-            text = re.sub(r"; smallest detectable difference .*(?=\.$)", "", text)
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
         leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
         notes += [PAIR_ALONE] if self.kind == INSEPARABLE and leaves_out_0 and not self.exploratory else []
