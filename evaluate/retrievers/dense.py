@@ -73,13 +73,12 @@ def chunk_texts(pool: Pool) -> list[str]:
 def given_vectors(pool: Pool) -> Index:
     """An index over vectors given to the lake; if any chunk lacks one, no query of the pool can be answered."""
     store = pool.vectors
-    if store is None or store.n_cut(GIVEN).is_empty():
-        raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
+    assert store is not None, "a pool of a lake"
     keys = [text_key(text) for text in chunk_texts(pool)]
     vectors = store.read(GIVEN, keys)
-    missing = [key for key in keys if key not in vectors.row]
-    if missing:
-        raise GoldspanError(f"no vector for {len(missing):,} chunks, the first with key {missing[0]}")
+    if missing := [key for key in keys if key not in vectors.row]:
+        what = f"no vector for {len(missing):,} chunks, the first with key {missing[0]}"
+        raise GoldspanError(f"{what}; give them with python -m evaluate --vectors FILE")
     return cosine_index(partial(_of_queries, store), keys, vectors)
 
 
@@ -222,24 +221,14 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
 
 def _of_any_model(text: str) -> Retriever:
     name, colon, arguments = text.partition(":")
-    if not name:
-        raise GoldspanError("dense needs the name of a model", hint=_USAGE, code=Exit.USAGE)
     alias, equals, path = name.partition("=")
-    if equals and not Path(name).is_dir():
-        if not _ALIAS.fullmatch(alias) or not path:
-            what = f"dense:{name} does not name a model"
-            raise GoldspanError(what, hint=_USAGE, code=Exit.USAGE)
-        model = Model(path, alias=alias)
-    else:
-        model = Model(name)
-    dense = Dense(model).configured(arguments, f"dense:{name}")
-    shown = dense.model.shown
-    short = Path(shown).name
-    return replace(
-        _declared(f"dense:{shown}{colon}{arguments}", f"Dense ({short})", dense, _MEANING.format(model=short)),
-        arguments="",
-        with_arguments=None,
-    )
+    has_alias = bool(equals) and not Path(name).is_dir()
+    if not name or (has_alias and not (_ALIAS.fullmatch(alias) and path)):
+        raise GoldspanError(f"dense:{name} does not name a model", hint=_USAGE, code=Exit.USAGE)
+    model = Model(path, alias=alias) if has_alias else Model(name)
+    dense, short = Dense(model).configured(arguments, f"dense:{name}"), Path(model.shown).name
+    meaning = _MEANING.format(model=short)
+    return _declared(f"dense:{model.shown}{colon}{arguments}", f"Dense ({short})", dense, meaning)
 
 
 _USAGE = (
