@@ -31,9 +31,6 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
 
     The file is Parquet with `key` (text) and `vector` (a list or array of finite numbers, all of one length).
     """
-    if not file.is_file():
-        message = f"there is no file {file}"
-        raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
     given = target_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
     given.make(lambda: _checked(file, model))
     return VectorStore(lake).n_cut(GIVEN).height

@@ -93,14 +93,11 @@ def unpacked_file(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as file, unpacked(file) as stream:
             yield stream
-    except FileNotFoundError as error:
-        hint = "The order is: python -m evaluate score QRELS RUN"
-        raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING) from error
-    except IsADirectoryError as error:
-        raise GoldspanError("this is a folder, not a file", where=str(path), code=Exit.INVALID) from error
     except (OSError, ValueError, RecursionError, TooMuchUnpackedError) as error:
         message = f"the file cannot be read to its end: {getattr(error, 'strerror', None) or error}"
-        raise GoldspanError(message, where=str(path), hint="It may be truncated.", code=Exit.INVALID) from error
+        hint = "The order is: python -m evaluate score QRELS RUN"
+        code = Exit.MISSING if isinstance(error, FileNotFoundError) else Exit.INVALID
+        raise GoldspanError(message, where=str(path), hint=hint, code=code) from error
 
 
 def is_gold(path: Path) -> bool:

@@ -214,8 +214,8 @@ def test_a_measure_that_cannot_be_had_is_a_usage_error(files: tuple[Path, Path],
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    score(tmp_path / "qrels", tmp_path / "run").refused(Exit.MISSING, "there is no file")
-    assert "this is a folder" in score(tmp_path, tmp_path).err
+    score(tmp_path / "qrels", tmp_path / "run").refused(Exit.MISSING, "No such file or directory")
+    assert "Is a directory" in score(tmp_path, tmp_path).err
 
 
 def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Path) -> None:
