@@ -8,7 +8,7 @@ import polars as pl
 import typer
 
 from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
-from lake.benchmarks import known_tasks, protocols_called, protocols_of, tasks_of
+from lake.benchmarks import check_benchmark, known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
 from lake.errors import Exit, GoldspanError, typed, unknown_name
@@ -80,9 +80,7 @@ def items(
 ) -> None:
     """List a benchmark's items with best score and question; with --failed-by, only those that a system scores 0."""
     store, selected = Lake(lake), parse_items(where, "--where")
-    benchmarks = store.scan("items").select(pl.col("benchmark").unique().sort()).collect()["benchmark"].to_list()
-    if benchmark not in benchmarks:
-        raise unknown_name(benchmark, "benchmark", benchmarks)
+    check_benchmark(store, benchmark)
     if selected:
         with_items(store, [benchmark], selected)
     rules = default_protocol(store, benchmark, protocol)

@@ -82,9 +82,6 @@ class Metric:
     def __call__(self, at: RatioAt) -> RatioAt:
         """Register the metric."""
         meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
-        if not meaning:
-            message = f"metric {self.name!r} has no docstring, which is its text on the page"
-            raise GoldspanError(message, where=at.__module__)
         if self.name in _METRICS:
             message = f"metric {self.name!r} is declared twice"
             where = f"{_METRICS[self.name].at.__module__} and {at.__module__}"

@@ -29,14 +29,9 @@ def hits_within(k: int) -> pl.Expr:
     return within(k).sum()
 
 
-def ideal_dcg(k: int) -> pl.Expr:
-    """The DCG of the best possible list, which starts with min(k, n_relevant) relevant results."""
-    return pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
-
-
 @cache
 def _ideal(k: int) -> pl.Series:
-    """The DCG of n relevant results at ranks 1 to n, for n from 0 to k."""
+    """The DCG of the best possible list, n relevant results at ranks 1 to n, for n from 0 to k."""
     gains = steps(discount(pl.int_range(1, k + 1)))
     # Summed in exact steps like a list's own gain, so that a perfect list scores exactly 1.
     return pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
@@ -90,7 +85,10 @@ def ndcg(k: int) -> Ratio:
     Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
     If relevance is graded, gain is the grade, and the ideal list has the highest grades first.
     """
-    return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal_dcg(k))
+    return Ratio(
+        exact_sum(discount(pl.col("rank")).filter(within(k))),
+        pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k))),
+    )
 
 
 @metric(

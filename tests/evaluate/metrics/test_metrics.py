@@ -36,9 +36,6 @@ def test_a_metric_is_declared_once_and_means_what_its_docstring_says(monkeypatch
     assert metric_named("trial").meaning == "Try."
     with pytest.raises(GoldspanError, match="metric 'trial' is declared twice"):
         metric("trial", title="Again", ks=(5,))(trial)
-    trial.__doc__ = None
-    with pytest.raises(GoldspanError, match="'silent' has no docstring"):
-        metric("silent", title="Silent", ks=(5,))(trial)
 
 
 @given(st.lists(st.tuples(CODE, CODE), min_size=1, max_size=5))
