@@ -1,9 +1,7 @@
 """`python -m evaluate list`, `texts` and `repro`: listings, texts to embed elsewhere, the origin of a run's numbers."""
 
 import json as jsonlib
-import platform
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +17,6 @@ from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import imported_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.benchmarks import known_protocols, known_tasks, tasks_of
-from lake.code import ROOT
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -195,7 +192,6 @@ def _options(values: Mapping[str, object]) -> Iterator[str]:
 
 def _lines(of: Mapping[str, Any]) -> Iterator[str]:
     run, label, revision = of["run"], of["label"], of["revision"]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = f"{of['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
     facts = {
         "run": run["run_id"],
@@ -206,7 +202,6 @@ def _lines(of: Mapping[str, Any]) -> Iterator[str]:
         "fingerprint": run["fingerprint"],
         "parameters": run["parameters"],
         "versions": run["versions"],
-        "this machine": f"{project['name']} {project['version']}, Python {platform.python_version()}",
     }
     width = max(map(len, facts)) + 2
     yield from (f"{name:{width}}{value}" for name, value in facts.items())
