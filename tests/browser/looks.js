@@ -147,4 +147,37 @@
     const words = around.map((each) => (each.hidden ? "hidden " : "") + each.textContent.trim());
     return [section.dataset.protocol, [...tables, ...words]];
   })),
+
+  // The colours that a style sheet's rules set in the page's scheme, by selector: of text with its background, of text
+  // alone, of backgrounds alone; and custom properties with names of a pattern.
+  colours: (css, pattern) => {
+    const sheet = new CSSStyleSheet(), both = {}, texts = {}, grounds = {}, named = {};
+    sheet.replaceSync(css);
+    const probe = document.body.appendChild(document.createElement("i"));
+    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const resolved = (property, value) => {
+      probe.style.cssText = "";
+      probe.style.setProperty(property, value);
+      pen.clearRect(0, 0, 1, 1);
+      pen.fillStyle = getComputedStyle(probe)[property === "color" ? "color" : "backgroundColor"];
+      pen.fillRect(0, 0, 1, 1);
+      return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const walk = (rules) => [...rules].flatMap((rule) => (rule.selectorText ? [rule] : walk(rule.cssRules || [])));
+    for (const rule of walk(sheet.cssRules)) {
+      const declared = (name) => rule.style.getPropertyValue(name);
+      const background = declared("background") || declared("background-color");
+      const text = declared("color") && resolved("color", declared("color"));
+      const ground = background && resolved("background", background);
+      for (const selector of rule.selectorText.split(/,\s*(?![^(]*\))/)) {
+        if (text && !declared("background")) texts[selector] = text;
+        if (ground && ground[3] === 255) (text ? both : grounds)[selector] = text ? [text, ground] : ground;
+      }
+      for (const name of [...rule.style].filter((each) => each.match(pattern))) {
+        named[name] = resolved("color", `var(${name})`);
+      }
+    }
+    probe.remove();
+    return { both, texts, grounds, named };
+  },
 })

@@ -78,7 +78,7 @@ EVERY_RULE = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21a
 COLOURS = {"type": "rule", "values": ["color-contrast"]}
 
 
-def look(page: Page, name: str, *arguments: float) -> dict[str, object]:
+def look(page: Page, name: str, *arguments: float | str) -> dict[str, object]:
     source = LOOKS[LOOKS.index("({") :].strip()
     result: dict[str, object] = page.evaluate(f"given => {source}.{name}(...given)", arguments)
     return result
