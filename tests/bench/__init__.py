@@ -45,13 +45,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One measured thing: numbers by the names in FORMS, or why there are none (`failed`); `extra` is for `--json`."""
+    """One measured thing: numbers by the names in FORMS, or why there are none (`failed`)."""
 
     what: str
     measured: Mapping[str, float] = field(default_factory=dict)
     target: Target = field(default_factory=dict)
     failed: str = ""
-    extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

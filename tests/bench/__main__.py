@@ -1,6 +1,5 @@
 """`python -m tests.bench [NAME…]`: measure, and print one table; over a target is said, and ends well all the same."""
 
-import json as jsonlib
 import os
 import platform
 import tempfile
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from evaluate.results.board import PrintedTable, print_tables
-from lake.console import Console, DebugOption, JsonOption, QuietOption, run, split_names
+from lake.console import Console, DebugOption, QuietOption, run, split_names
 from lake.errors import Exit, GoldspanError, lookup
 from tests.bench import FORMS, Bench, Row, Settings, benches
 from tests.bench._measure import METHOD, ChildError
@@ -36,7 +35,6 @@ def bench(
         int | None,
         typer.Option(envvar="GOLDSPAN_REPEAT", min=1, help="The fastest of so many counts; 3, large ones 1."),
     ] = None,
-    json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
@@ -55,13 +53,10 @@ def bench(
             for row in _rows(each, settings, Path(folder)):
                 measured.append((each, row))
                 console.say(f"  {row.what}: {row.failed or ', '.join(numbers(row.measured).values())}")
-    if json:
-        print(jsonlib.dumps([plain(*pair) for pair in measured], indent=2, ensure_ascii=False))
-    else:
-        machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}"
-        attempts = f"best of {settings.attempts()}, large ones of {settings.attempts(large=True)}"
-        title = f"source {source}; {attempts}; {machine}, Python {platform.python_version()}"
-        print_tables([printed(title, measured, [METHOD, *(f"{each.name}: {each.method}" for each in chosen)])])
+    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {platform.system()} {platform.machine()}"
+    attempts = f"best of {settings.attempts()}, large ones of {settings.attempts(large=True)}"
+    title = f"source {source}; {attempts}; {machine}, Python {platform.python_version()}"
+    print_tables([printed(title, measured, [METHOD, *(f"{each.name}: {each.method}" for each in chosen)])])
     raise typer.Exit(Exit.ERROR if any(row.failed for _, row in measured) else Exit.DONE)
 
 
@@ -86,12 +81,6 @@ def printed(title: str, measured: Sequence[tuple[Bench, Row]], notes: Sequence[s
         cells.append([bench.name, row.what, *(shown.get(name, "") for name in FORMS), target, row.verdict])
     failed = [f"{bench.name}, {row.what}: {row.failed}" for bench, row in measured if row.failed]
     return PrintedTable(title, ["bench", "what", *FORMS, "target", ""], cells, [*failed, *notes], texts=2)
-
-
-def plain(bench: Bench, row: Row) -> dict[str, object]:
-    """A row for `--json`."""
-    known = {"what": row.what, **row.measured, "target": dict(row.target), "failed": row.failed}
-    return {"bench": bench.name, **known, "verdict": row.verdict, **row.extra}
 
 
 if __name__ == "__main__":

@@ -100,18 +100,12 @@ def fastest(times: int, measure: Callable[[], Measured]) -> Measured:
     return min((measure() for _ in range(times)), key=lambda measured: measured.seconds)
 
 
-def row(
-    what: str,
-    *measured: Measured,
-    target: Target = NO_TARGET,
-    extra: Mapping[str, object] = NO_TARGET,
-    **more: float,
-) -> Row:
+def row(what: str, *measured: Measured, target: Target = NO_TARGET, **more: float) -> Row:
     """A row of what was measured, added up where it is several things one after the other."""
     seconds, cpu_seconds = sum(each.seconds for each in measured), sum(each.cpu_seconds for each in measured)
     peak = max(each.peak_mb for each in measured)
     numbers = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mb": peak, **more}
-    return Row(what, numbers, target, extra=extra)
+    return Row(what, numbers, target)
 
 
 Timed = tuple[str, Measured]

@@ -62,7 +62,7 @@ def _rows(name: str, attempts: Sequence[Stages], target: Target, note: str = "")
         peak = max(attempt[stage].peak_mb for attempt in attempts)
         # How many parts, or files of the site, the stage left alone.
         current = f", {best.answer['current']:,} current" if best.answer.get("current") else ""
-        yield row(f"{name}: {stage}{current}", replace(best, peak_mb=peak), extra={"answer": dict(best.answer)})
+        yield row(f"{name}: {stage}{current}", replace(best, peak_mb=peak))
     fastest = min(attempts, key=lambda attempt: sum(measured.seconds for measured in attempt.values()))
     peak = max(measured.peak_mb for attempt in attempts for measured in attempt.values())
     yield row(f"{name}: all{note}", *(replace(measured, peak_mb=peak) for measured in fastest.values()), target=target)
@@ -84,7 +84,6 @@ def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
         f"{what}, {n_twice:,} for {n_runs_twice:,}",
         measured,
         target=EVALUATED if settings.is_sample else {},
-        extra={"answer": dict(measured.answer), "n_plans": n_plans, "n_plans_twice": n_twice},
     )
 
 

@@ -64,7 +64,7 @@ def _stages(size: int, source: Path, lake: Path) -> Iterator[Row]:
 def _row(size: int, what: str, *measured: Measured, target: Target = NO_TARGET) -> Row:
     per_thousand = 1_000 * sum(each.seconds for each in measured) / size
     what = f"{size:,} rows: {what}, {per_thousand:.2f} s per 1,000 rows"
-    return row(what, *measured, target=target, extra={"rows": size, "seconds_per_1000_rows": per_thousand})
+    return row(what, *measured, target=target)
 
 
 def _peer(settings: Settings, lake: Path, folder: Path) -> Iterator[Row]:

@@ -39,7 +39,7 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     yield row(f"evaluate, {systems} and baselines, {evaluate.answer['expected']:,} rankings", evaluate)
     yield row("from an empty lake: both", ingest, evaluate, target={} if settings.is_sample else TARGET)
     what = f"rank_bm25 alone, {PEER_CHUNKER}, {peer.answer['queries']} queries, ranked and not scored"
-    yield row(what, peer, extra=peer.answer)
+    yield row(what, peer)
 
 
 def rank_bm25(lake: str) -> dict[str, object]:
