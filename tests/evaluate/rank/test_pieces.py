@@ -133,17 +133,7 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
         assert column.tolist() == [head in text for text in pool.text]
 
 
-def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_folder: Path) -> None:
-    lake = Lake(lake_folder)
-    for part in lake.parts("symbol_status"):
-        lake.remove(part)
-    pool_ids = lake.read("pools")["pool_id"].unique().sort()
-    for pool in load_pools(lake, "whole-file", pool_ids).side_by_side():
-        with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files?"):
-            pool.counted(defined_names)
-
-
-def test_a_file_without_a_line_needs_none_that_were_looked_for(lake_folder: Path) -> None:
+def test_definitions_that_were_not_looked_for_are_an_error_but_of_a_file_without_a_line(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     for part in lake.parts("symbol_status"):
         lake.remove(part)
