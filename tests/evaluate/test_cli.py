@@ -173,27 +173,16 @@ def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
     assert stored(lake_folder) == before
 
 
-@pytest.mark.parametrize(
-    ("what", "format_"),
-    [
-        ("systems", ""),
-        ("runs", "json"),
-        ("retrievers", "yaml"),
-        ("tasks", ""),
-        ("protocols", "json"),
-        ("metrics", "yaml"),
-    ],
-)
-def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str) -> None:
-    run = command("evaluate", "list", what, "--lake", lake_folder, *(["--format", format_] if format_ else []))
-    assert (run.code, run.err) == (0, "")
-    listed = {
-        "systems": "window-4-2+bm25-okapi", "retrievers": "bm25-okapi", "tasks": "repoeval/prompt",
-        "protocols": "repoeval@target-v1", "metrics": "ndcg", "runs": "repoeval.prompt--window-4-2+bm25-okapi--",
-    }  # fmt: skip
-    assert listed[what] in run.out
-    if format_ == "json":
-        assert {"name"} <= set(json.loads(run.out)[0])
+LISTED = {
+    "systems": "window-4-2+bm25-okapi", "retrievers": "bm25-okapi", "tasks": "repoeval/prompt", "metrics": "ndcg",
+    "protocols": "repoeval@target-v1", "runs": "repoeval.prompt--window-4-2+bm25-okapi--",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LISTED)
+def test_what_there_is_can_be_listed(lake_folder: Path, what: str) -> None:
+    run = command("evaluate", "list", what, "--lake", lake_folder)
+    assert (run.code, run.err, LISTED[what] in run.out) == (0, "", True)
 
 
 def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(source: Path, tmp_path: Path) -> None:
