@@ -156,17 +156,6 @@ def test_issues_with_a_patch_are_read_from_local_repositories(tmp_path: Path) ->
     assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
 
 
-def test_a_folder_in_beirs_layout_is_documents(tmp_path: Path) -> None:
-    folder = tmp_path / "recipes"
-    put(folder / "corpus.jsonl", lines({"_id": "d1", "text": "Boil water."}, {"_id": "d2", "text": "Bake bread."}))
-    put(folder / "queries.jsonl", lines({"_id": "q1", "text": "bread"}))
-    put(folder / "qrels/test.tsv", b"query-id\tcorpus-id\tscore\nq1\td2\t1\n")
-    own(tmp_path, "--items", folder).done()
-    lake = Lake(tmp_path / "lake")
-    assert lake.read("benchmarks").select("name", "like").rows() == [("recipes", "beir")]
-    assert lake.read("gold_spans").select("item_id", "path").rows() == [("q1", "d2")]
-
-
 @pytest.mark.parametrize(
     ("content", "flags", "code", "words"),
     [
@@ -267,12 +256,14 @@ def test_rows_of_multi_swe_bench_are_issues_with_a_patch(tmp_path: Path) -> None
     assert lake.read("queries")["text"].to_list() == ["It burns\n\ntoo fast"]
 
 
-def test_a_folder_with_judgements_of_another_split_or_packed_files_is_beirs_layout(tmp_path: Path) -> None:
+def test_a_folder_in_beirs_layout_is_documents_with_packed_files_or_another_split_too(tmp_path: Path) -> None:
     put(tmp_path / "docs/corpus.jsonl.gz", gzip.compress(lines({"_id": "d1", "text": "def burn(): pass"})))
     put(tmp_path / "docs/queries.jsonl", lines({"_id": "q1", "text": "burn"}))
     put(tmp_path / "docs/qrels/dev.tsv", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     own(tmp_path, "--items", tmp_path / "docs").done()
-    assert Lake(tmp_path / "lake").read("items")["item_id"].to_list() == ["q1"]
+    lake = Lake(tmp_path / "lake")
+    assert lake.read("benchmarks").select("name", "like").rows() == [("docs", "beir")]
+    assert lake.read("gold_spans").select("item_id", "path").rows() == [("q1", "d1")]
 
 
 def test_a_declared_path_may_be_a_text_with_its_repository_next_to_it(tmp_path: Path, repositories: Path) -> None:
