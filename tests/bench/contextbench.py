@@ -2,11 +2,12 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from tests.bench import Bench, Row, Settings
 from tests.bench._made_contextbench import instances_folder
-from tests.bench._measure import DONE, Measured, command, row
+from tests.bench._measure import Job, Measured, row
 
 N_ITEMS = 1_136
 SYSTEMS = ("*+bm25-okapi", "*+jaccard-regex", "*+random", "*+oracle")
@@ -26,14 +27,10 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         what, cloned = f"{n_items:,} made-up items", ["--repositories", repositories.as_uri()]
     else:
         source = _without_trajectories(published, folder / "source")
-    given = {
-        "ingest": ["contextbench", "--source", str(source), *cloned],
-        "evaluate": ["contextbench", "--systems", ",".join(SYSTEMS)],
-    }
+    job = Job(replace(settings, source=str(source)), folder)
     done: list[Measured] = []
-    for stage, arguments in given.items():
-        lake = ["--lake", str(folder / "lake"), "--json", "--quiet"]
-        measured = command(["-m", stage, *arguments, *lake], allowed=DONE)
+    for stage, arguments in (("ingest", cloned), ("evaluate", ["--systems", ",".join(SYSTEMS)])):
+        measured = job.stage(stage, "contextbench", *arguments)
         done.append(measured)
         an_item = f", {1_000 * measured.cpu_seconds / n_items:,.0f} CPU ms an item" if n_items else ""
         yield row(f"{what}: {stage}{an_item}", measured)

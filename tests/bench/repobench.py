@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from lake.pools import stratified
 from lake.store import Lake
 from lake.text import words
 from tests.bench import Bench, Row, Settings, Target
-from tests.bench._measure import DONE, NO_TARGET, Measured, Stopwatch, beside, call, command, fastest, row
+from tests.bench._measure import NO_TARGET, Job, Measured, Stopwatch, beside, call, fastest, row
 from tests.bench._repobench_rows import NAMES, SPLITS, rows_folder
 
 SIZES = (12_000, 48_000, 192_000)
@@ -37,26 +38,22 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     """Size by size; the ranking of the smallest is compared with a peer's as well."""
     sizes = sorted(settings.rows or SIZES)
     for size in sizes:
-        source, lake = rows_folder(size), folder / str(size)
-        yield from _stages(size, source, lake)
+        job = Job(replace(settings, source=str(rows_folder(size))), folder / str(size))
+        yield from _stages(size, job)
         if size == sizes[0]:
-            yield from _peer(settings, lake, folder)
-        shutil.rmtree(lake)
+            yield from _peer(settings, job.lake, folder)
+        shutil.rmtree(job.folder)
 
 
-def _arguments(stage: str, source: Path, lake: Path) -> list[str]:
-    given = {
-        "ingest": ["repobench-r", "--source", str(source), "--subsets", SUBSETS, "--chunkers", CHUNKER],
-        "evaluate": ["--benchmarks", "repobench-r", "--systems", SYSTEMS],
-    }
-    return ["-m", stage, *given[stage], "--lake", str(lake), "--json", "--quiet"]
-
-
-def _stages(size: int, source: Path, lake: Path) -> Iterator[Row]:
+def _stages(size: int, job: Job) -> Iterator[Row]:
     """Both stages from an empty lake, and how long a thousand rows take: the same at every size, if cost is linear."""
     done: list[Measured] = []
-    for stage in ("ingest", "evaluate"):
-        done.append(command(_arguments(stage, source, lake), allowed=DONE))
+    of_stages = {
+        "ingest": ("repobench-r", "--subsets", SUBSETS, "--chunkers", CHUNKER),
+        "evaluate": ("--benchmarks", "repobench-r", "--systems", SYSTEMS),
+    }
+    for stage, arguments in of_stages.items():
+        done.append(job.stage(stage, *arguments))
         yield _row(size, stage, done[-1])
     yield _row(size, "both", *done, target=BOTH if size == PUBLISHED else {})
 
