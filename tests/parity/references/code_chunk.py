@@ -13,7 +13,6 @@ from lake.tables import declared_rows, table
 from tests.parity.references.reference import Reference, Values, Work
 
 _FOLDER = "repoeval/code-chunk"
-_FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))
 _METRICS = {"precision_at_5": "precision", "recall_at_5": "recall", "ndcg_at_5": "ndcg"}
 _TASK = "repoeval/prompt-code-chunk"
 _PROTOCOL = "repoeval@code-chunk-v1"
@@ -160,7 +159,6 @@ VECTORS = Reference(
     name="code-chunk-vectors",
     benchmark="repoeval",
     kind="published run",
-    needs=("repoeval/repositories", *_FILES, f"{_FOLDER}/vectors.parquet"),
     values=_vectors,
 )
 
@@ -168,6 +166,5 @@ RANKINGS = Reference(
     name="code-chunk-rankings",
     benchmark="repoeval",
     kind="published run",
-    needs=("repoeval/repositories", *_FILES),
     values=_rankings,
 )

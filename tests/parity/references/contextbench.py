@@ -155,7 +155,6 @@ EVALUATOR = Reference(
     name="contextbench-evaluator",
     benchmark="contextbench",
     kind="recorded official output",
-    needs=("contextbench/repo_files", _FOLDER, _RAW),
     values=_scored_alike,
 )
 
@@ -163,6 +162,5 @@ CONVERTER = Reference(
     name="contextbench-converter",
     benchmark="contextbench",
     kind="raw trajectory",
-    needs=("contextbench/repo_files", _FOLDER, _RAW),
     values=_read_alike,
 )

@@ -1,10 +1,11 @@
 """Independent libraries on data of the benchmarks: pytrec_eval's scores of rankings, rank_bm25's of chunks."""
 
-import importlib
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
+import pytrec_eval
+from rank_bm25 import BM25Okapi
 
 from lake.benchmarks import TASKS
 from lake.text import words
@@ -50,12 +51,11 @@ def _metrics(work: Work) -> Iterator[Values]:
 
 
 def _by_pytrec_eval(ours: pl.DataFrame, qrels: list[str], trec: list[str]) -> pl.DataFrame:
-    library = importlib.import_module("pytrec_eval")
     wanted = {f"{_NAMES[metric]}.{k}" for metric, k in ours.select("metric", "k").unique().rows() if metric in _NAMES}
-    judged, ranked = library.parse_qrel(qrels), library.parse_run(trec)
+    judged, ranked = pytrec_eval.parse_qrel(qrels), pytrec_eval.parse_run(trec)
     # It leaves out what has no results, which scores 0 here.
     run = {query: {"-": 0.0} for query in judged} | ranked
-    theirs = library.RelevanceEvaluator(judged, {*wanted, "recip_rank"}).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {*wanted, "recip_rank"}).evaluate(run)
 
     def value(item_id: str, metric: str, k: int) -> float:
         values = theirs[item_id.replace("%", "%25").replace(" ", "%20")]
@@ -82,7 +82,7 @@ def _by_rank_bm25(work: Work, ours: pl.DataFrame) -> pl.DataFrame:
     ranked = items.join(ours.group_by("item_id").agg(n=pl.len()).lazy(), on="item_id").sort("item_id").collect()
     scores = []
     for (pool_id,), rows in ranked.group_by("pool_id", maintain_order=True):
-        index = importlib.import_module("rank_bm25").BM25Okapi([words(text) for text in _chunks(work, str(pool_id))])
+        index = BM25Okapi([words(text) for text in _chunks(work, str(pool_id))])
         for item_id, text, n in rows.select("item_id", "text", "n").iter_rows():
             best = np.sort(index.get_scores(words(text)))[::-1][:n]
             scores.append(pl.DataFrame({"value": best}).with_row_index("rank", 1).with_columns(item_id=pl.lit(item_id)))
@@ -102,16 +102,12 @@ PYTREC_EVAL = Reference(
     name="pytrec_eval",
     benchmark="repoeval, repobench-r",
     kind="independent library",
-    needs=("repoeval/repositories", "repobench-r-mined"),
     values=_metrics,
-    packages=("pytrec_eval",),
 )
 
 RANK_BM25 = Reference(
     name="rank_bm25",
     benchmark="repoeval",
     kind="independent library",
-    needs=("repoeval/repositories",),
     values=_chunk_scores,
-    packages=("rank_bm25",),
 )

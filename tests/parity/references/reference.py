@@ -1,6 +1,5 @@
 """References from outside on a folder of benchmark data: the values of both sides, and how many are equal."""
 
-import importlib.util
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -84,35 +83,17 @@ class Reference:
         name: What it is called.
         benchmark: On whose data.
         kind: What sort of reference it is.
-        needs: Files and folders below the source without which it cannot be worked out.
-        packages: Python packages it runs.
         values: The values of both sides, quantity by quantity.
     """
 
     name: str
     benchmark: str
     kind: Literal["independent library", "published run", "recorded official output", "raw trajectory"]
-    needs: tuple[str, ...]
     values: Callable[[Work], Iterator[Values]]
-    packages: tuple[str, ...] = ()
-
-    def why_not_run(self, source: Path) -> str:
-        """What is missing to work it out; empty where nothing is."""
-        if absent := [name for name in self.needs if not (source / name).exists()]:
-            return f"{absent[0]} is not in the source"
-        if absent := [name for name in self.packages if importlib.util.find_spec(name) is None]:
-            return f"the package {absent[0]} is not installed"
-        return ""
 
 
 def compared(reference: Reference, work: Work) -> list[Parity]:
-    """The rows that a reference gives, one per quantity.
-
-    Raises:
-        GoldspanError: Something is missing without which it cannot be worked out.
-    """
-    if why := reference.why_not_run(work.source):
-        raise GoldspanError(f"{reference.name}: {why}")
+    """The rows that a reference gives, one per quantity."""
     return [_row(reference, values) for values in reference.values(work)]
 
 
@@ -148,7 +129,7 @@ def compare_all(source: Path, say: Callable[[str], None], folder: Path | None = 
         folder: Where that lake and other files on the way are kept; deleted at the end without it.
 
     Raises:
-        GoldspanError: Something is missing, or a command ended in an error.
+        GoldspanError: A command ended in an error.
     """
     kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
     with kept as kept_in:
