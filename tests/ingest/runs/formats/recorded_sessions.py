@@ -19,11 +19,9 @@ def rows(*objects: object) -> bytes:
 
 def read(reader: Reader, folder: Path, data: bytes, name: str = "a.jsonl", **beside: bytes) -> list[Trajectory]:
     """What an importer reads of a file, with other files beside it: `patch=b"…"` is `a.patch`."""
-    every: dict[str, TrajectoryFile] = {}
     stem = name.partition(".")[0]
-    for path, content in {name: data, **{f"{stem}.{ending}": text for ending, text in beside.items()}}.items():
-        every[path] = TrajectoryFile(entry_on_disk(put(folder / path, content), path, "", 0), every)
-    return list(reader(every[name]))
+    files = {name: data, **{f"{stem}.{ending}": text for ending, text in beside.items()}}
+    return list(reader(opened(folder, name, files)))
 
 
 def opened(folder: Path, name: str, files: Mapping[str, bytes] | None = None) -> TrajectoryFile:
