@@ -1,7 +1,7 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -32,22 +32,6 @@ DECLARATION = "system.yaml"
 _HINT = f"{SUBMISSIONS}/README.md explains its keys."
 
 
-def _one_of(kind: str, known: Callable[[], Iterable[str]]) -> BeforeValidator:
-    def check(value: object) -> object:
-        if isinstance(value, str) and value not in (names := list(known())):
-            raise ValueError(f"{shown(value)} is not a {kind}. {did_you_mean(value, names)}")
-        return value
-
-    return BeforeValidator(check)
-
-
-def _authors(value: object) -> object:
-    names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) and name.strip() for name in names):
-        raise ValueError(f"{shown(value)} is neither a name nor a list of names")
-    return tuple(names)
-
-
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -57,11 +41,13 @@ class SubmittedSystem(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     name: Text
-    benchmark: Annotated[str, _one_of("benchmark", benchmarks)]
+    benchmark: str
     label: str = ""
     task: str = ""
     kind: Literal["retriever", "agent"]
-    authors: Annotated[tuple[str, ...], BeforeValidator(_authors)]
+    authors: Annotated[
+        list[Text], Field(min_length=1), BeforeValidator(lambda it: it if isinstance(it, list) else [it])
+    ]
     contact: str = ""
     url: str = ""
     licence: Text
@@ -70,7 +56,7 @@ class SubmittedSystem(BaseModel):
     cost: str = ""
     chunker: str = ""
     asked: Literal["answered", "all"] = "answered"
-    format: Annotated[str, _one_of("format", lambda: [AUTO, *importers_by_name()])] = AUTO
+    format: str = AUTO
     reported: Annotated[dict[str, FiniteFloat], Field(min_length=1)] = {}
 
 
@@ -104,9 +90,11 @@ def read_submission(path: Path) -> SubmissionFolder:
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
-    names = [task.name for task in tasks.values()]
-    if system.task and system.task not in names:
-        raise wrong(f"task: {shown(system.task)} is not a task", file, did_you_mean(system.task, names))
+    known = {"benchmark": [*benchmarks()], "format": [AUTO, *importers_by_name()]}
+    known["task"] = ["", *(task.name for task in tasks.values())]
+    for key, names in known.items():
+        if (given := getattr(system, key)) not in names:
+            raise wrong(f"{key}: {shown(given)} is not a {key}", file, did_you_mean(given, filter(None, names)))
     first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
     ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
     runs: dict[str, Path | None] = {tasks[end].name if end in tasks else first: file for end, file in ends}
@@ -138,7 +126,7 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
 
 def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, say: Say) -> Imported:
     imported = import_run(lake, request, write=True, say=say)
-    result.rejected += imported.n_rejected
+    result.rejected += imported.counts["n_rejected"]
     result.changes += imported.notes
     n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
     result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
@@ -207,7 +195,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
                     status, why = "refused", error.what
                 result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
-                **system.model_dump(exclude={"name", "format", "chunker", "asked"}), "authors": list(system.authors),
+                **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
                 "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
                 "file": file and file.name, "status": status, "why": why, "run_id": run_id,

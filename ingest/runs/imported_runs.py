@@ -36,6 +36,8 @@ _SENTENCES = (
     ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
     ("n_no_chunk", "document", "not a chunk of the named chunker: {}"),
     ("n_other_prompt", "completion", "prompt starts at another line than the item's: {}"),
+    ("n_beyond", "range", "kept as given: {} past the end of the file"),
+    ("n_reversed", "range", "kept as given: {} reversed or before line 1"),
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
@@ -49,16 +51,14 @@ STORED: Mapping[AnswerKind, tuple[str, ...]] = {
 class Imported:
     """The result of an import; `n_items` counts the items that were asked and can be scored in this lake.
 
-    In `counts`, n_reading are the tool calls meant to show parts of files, and n_showing those that did. `n_unknown`
-    are items not in the lake, skipped on request; `unresolved` is an example of a path that matches no file.
+    In `counts`, n_reading are the tool calls meant to show parts of files, and n_showing those that did; n_unknown are
+    items not in the lake, skipped on request. `unresolved` is an example of a path that matches no file.
     """
 
     run_id: str
     kind: AnswerKind = "ranking"
     read_as: str = ""
     n_items: int = 0
-    n_rejected: int = 0
-    n_unknown: int = 0
     is_current: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     unresolved: str = ""
@@ -72,19 +72,17 @@ class Imported:
 
     def columns(self) -> dict[str, object]:
         """The columns of the run's row in `runs` that describe the import."""
-        counts = {**self.counts, "n_rejected": self.n_rejected, "n_unknown": self.n_unknown}
-        own_counts = {"counts": counts, "unread": self.unread}
-        columns = {
-            name: [{"name": of, "n": n} for of, n in sorted(count_of.items())] for name, count_of in own_counts.items()
-        }
-        return {"n_items": self.n_items, "notes": self.sentences(), **columns}
+        counts, unread = (
+            [{"name": name, "n": n} for name, n in sorted(counted_by.items())]
+            for counted_by in (self.counts, self.unread)
+        )
+        return {"n_items": self.n_items, "notes": self.sentences(), "counts": counts, "unread": unread}
 
     def restored(self, row: pl.DataFrame) -> "Imported":
         """The result of an earlier import, restored from its row in `runs`."""
         counts, unread = ({each["name"]: each["n"] for each in row[name].item()} for name in ("counts", "unread"))
-        n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
-        return replace(self, n_items=row["n_items"].item(), n_rejected=n_rejected, n_unknown=n_unknown,
-                       is_current=True, counts=Counter(counts), unread=Unread(unread))  # fmt: skip
+        n_items = row["n_items"].item()
+        return replace(self, n_items=n_items, is_current=True, counts=Counter(counts), unread=Unread(unread))
 
     def sentences(self) -> list[str]:
         """The counts as sentences: for trajectories, how much was read; then every count that is not zero."""
@@ -104,9 +102,6 @@ class Imported:
             sentences.append(f"warning: output understood of only {share} that read files; {hint}")
         if n["n_unresolved"] == n["n_hits"] > 0 and not n["n_calls"]:
             sentences.append(f"warning: no document in it is a file of its item's pool. {DOCUMENTS_HELP}")
-        odd = (("n_beyond", "run past the end of their file"), ("n_reversed", "are reversed or start before line 1"))
-        if ranges := ", ".join(f"{n[name]:,} {what}" for name, what in odd if n[name]):
-            sentences.append(f"ranges kept as given: {ranges}")
         paths = counted(n["n_hits"], "path") + (f", such as {self.unresolved[:80]!a}" if self.unresolved else "")
         for name, unit, sentence in _SENTENCES:
             if n[name]:
@@ -121,9 +116,8 @@ class Imported:
             sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
         if self.unread:
             sentences.append(f"not read: {self.unread.summary()}")
-        if self.n_unknown:
-            n_unknown = counted(self.n_unknown, "item")
-            sentences.append(f"skipped: {n_unknown} not asked here, listed in the table rejects")
+        if n_unknown := self.counts["n_unknown"]:
+            sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
         return sentences
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
@@ -132,10 +126,10 @@ class Imported:
         if n_not_asked := counts["n_not_asked"]:
             others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
             warnings.append(f"if the system was asked all of them: {others}")
-        failed = counts["n_failed"] + counts["n_no_context"]
+        failed, rejected = counts["n_failed"] + counts["n_no_context"], counts["n_rejected"]
         return Outcome(
-            written, self.n_items, counts["n_done"], counts["n_missing"], failed, self.n_rejected, counts["n_tied"],
-            warnings, hint=hint, tally=parts or PartCounts(),
+            written, self.n_items, counts["n_done"], counts["n_missing"], failed, rejected, counts["n_tied"], warnings,
+            hint=hint, tally=parts or PartCounts(),
         )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def up_to_date(job: ImportJob) -> Imported | None:
     if (row := _stored(job).row(job.files.importer.kind)) is None:
         return None
     result = job.result.restored(row)
-    return None if result.n_unknown and not job.request.skip_unknown else result
+    return None if result.counts["n_unknown"] and not job.request.skip_unknown else result
 
 
 def import_job(job: ImportJob, *, write: bool) -> Imported:
@@ -62,6 +62,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
     rows, tables_of = readers[result.kind](job)
     known = [part.items.select(pl.col("item_id").cast(rows.schema["item_id"])) for part in job.parts]
     unknown = rows.join(pl.concat(known), on="item_id", how="anti", maintain_order="left")
+    result.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
     written: list[str] = []
@@ -91,7 +92,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
             stored.remove()
         raise
     # Items skipped on request are in `rejects` too, but are not faults.
-    result.n_rejected = len(job.rejects) - result.n_unknown
+    result.counts["n_rejected"] = len(job.rejects) - result.counts["n_unknown"]
     if write:
         if job.program is not None:
             cost = {"run_id": job.run_id, "part": "all", **job.cost}
@@ -119,7 +120,6 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     if unknown.schema["position"] != pl.String:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
     ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
-    job.result.n_unknown = ids.height
     if job.request.skip_unknown and unknown.height < n_rows:
         for item_id, n, position in ids.iter_rows():
             answers = counted(n, "trajectory" if job.result.kind == "trajectory" else "row")

@@ -86,7 +86,7 @@ def test_an_unknown_item_is_refused_with_the_nearest_name(lake: Lake) -> None:
 def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
     rows = [(FIRST, "rockets/orbit.py", 1, 1), ("other", "a.py", 1, 2), ("other", "b.py", 2, 1)]
     result = imported(lake, trec(rows), skip_unknown=True)
-    assert (result.n_rejected, result.n_unknown, result.outcome("x", "").code) == (0, 1, Exit.DONE)
+    assert (result.counts["n_rejected"], result.counts["n_unknown"], result.outcome("x", "").code) == (0, 1, Exit.DONE)
     (reject,) = lake.read("rejects").rows(named=True)
     assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
     assert reject["reason"] == "not an item of repoeval/prompt here: 2 rows skipped"

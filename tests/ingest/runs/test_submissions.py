@@ -132,7 +132,7 @@ FAULTS: list[tuple[dict[str, str], str]] = [
     ({"reported": "{ndcg@5: much}"}, "ndcg@5: input should be a valid number, not 'much'"),
     ({"name": "own-file\u202e"}, "printable characters"),
     ({"reported": "[1, 2]"}, "reported: input should be a valid dictionary, not a list of 2"),
-    ({"authors": "[]"}, "a list of 0 is neither a name nor a list of names"),
+    ({"authors": "[]"}, "authors: list should have at least 1 item"),
 ]  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def test_a_hole_that_no_item_has_is_refused_or_left_out(lake: Lake) -> None:
     other: Row = {**TASKS[0], "metadata": {**metadata_of(TASKS[0]), "lineno": 3}}
     data = predictions([*TASKS, other])
     assert refused(lake, data).examples == ("line 6: 'acme_rockets/rockets/engine.py#L4'",)
-    assert imported(lake, data, skip_unknown=True).n_unknown == 1
+    assert imported(lake, data, skip_unknown=True).counts["n_unknown"] == 1
 
 
 @pytest.fixture

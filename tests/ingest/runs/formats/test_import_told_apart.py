@@ -36,7 +36,7 @@ def test_the_beginning_that_a_list_of_formats_shows_is_known(name: str) -> None:
 def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> None:
     path, data = EXAMPLES[name]
     result = imported(lake, zipped({f"{ROCKETS}/{path}": data}), name="a.zip", format=name)
-    assert (result.counts["n_steps"], result.n_rejected) == (1, 0)
+    assert (result.counts["n_steps"], result.counts["n_rejected"]) == (1, 0)
     assert of_item(lake, "status", "n_steps") == ("done", 1)
     assert {row[0] for row in hits(lake, "path", part="final")} == {"src/engine.py"}
 
