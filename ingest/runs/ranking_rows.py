@@ -22,6 +22,7 @@ _KINDS = {
 }  # fmt: skip
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
 _CONTROL = r"[\x00-\x1f\x7f]"
+_NO_PATH = "it is empty or holds a control character"
 DOCUMENTS_HELP = (
     "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
     "or cand:3; of several chunks with the same lines the second is path#L10-L10.2."
@@ -75,10 +76,9 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError as error:
         # Half a surrogate pair is possible in JSON but not in UTF-8.
-        texts = ((row[0], value) for row in rows for value in row if isinstance(value, str))
-        position, text = next((at, text) for at, text in texts if text.encode(errors="replace").decode() != text)
-        what = f"{input_file.unit} {position}: {text[:60]!a} contains half a surrogate pair, which is no text"
-        raise input_file.wrong(what=what) from error
+        raise input_file.wrong(
+            what=f"{error.object[:60]!a} contains half a surrogate pair, which is no text"
+        ) from error
 
 
 def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
@@ -114,12 +114,10 @@ def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     else:
         absent = {"line_start", "line_end"} - set(frame.columns)
         path, start, end = map(pl.col, ("path_given", "line_start", "line_end"))
+        no_range = (start.is_null() != end.is_null()) | (start < 0) | (end < start)
         fault = _first_fault({
-            "the path is empty": path == "",
-            "the path holds a control character": path.str.contains(_CONTROL),
-            "one of line_start and line_end is missing": start.is_null() != end.is_null(),
-            "lines are counted from 0 here": (start < 0) | (end < 0),
-            "the range is reversed": end < start,
+            _NO_PATH: (path == "") | path.str.contains(_CONTROL),
+            "line_start and line_end are no range from 0": no_range,
         })  # fmt: skip
         spans = frame.rename({"path": "path_given"}).with_columns(_nulls(absent)).with_columns(fault=fault)
     given = pl.col("document" if "document" in frame.columns else "path_given")
@@ -159,17 +157,12 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     of_symbol = pl.coalesce("path_given", "document").str.extract_groups(r"^(.*?)::(.*)$")
     parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
     # Numbers too large for an Int64 are null here.
-    unread = pl.col("first").is_null() | pl.col("last").is_null()
+    is_sound = ((pl.col("first") >= 1) & (pl.col("last") >= pl.col("first"))).fill_null(value=False)
+    no_range = (is_range & ~is_sound) | (~is_range & document.str.contains(r"#L[0-9-][^/]*$")) | (pl.col("nth") < 2)
     fault = _first_fault({
-        "it is empty": document == "",
-        "it holds a control character": document.str.contains(_CONTROL),
-        "its line numbers are too large": is_range & unread,
-        "lines are counted from 1": is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)),
-        "its range is reversed": is_range & (pl.col("last") < pl.col("first")),
-        "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(r"#L[0-9-][^/]*$"),
-        "of several chunks with the same lines the second is .2": pl.col("nth") < 2,
-        "it names lines and a definition": is_range & symbol.is_not_null(),
-        "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),
+        _NO_PATH: (document == "") | document.str.contains(_CONTROL),
+        "its lines are not #L10 or #L10-L20, counted from 1": no_range,
+        "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == "") | (is_range & symbol.is_not_null()),
     })  # fmt: skip
     # The lake writes symbols with `.`, whatever separator the language uses.
     symbol = symbol.str.replace_all("::", ".", literal=True)

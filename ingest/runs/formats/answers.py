@@ -56,12 +56,8 @@ def _row(result: object) -> _Row | str:
     if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
         return f"unknown key {unknown[0]!a}; there is path, start, end and score"
     start, end, score = result.get("start"), result.get("end"), result.get("score")
-    if (start is None) != (end is None):
-        return f"one of start and end is missing ({path})"
-    if start is not None and not (count_at(start) and count_at(end)):
-        return f"start and end must be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
-    if start is not None and start > end:
-        return f"the range is reversed ({path}: {start} to {end})"
+    if (start, end) != (None, None) and not 1 <= (count_at(start) or 0) <= (count_at(end) or 0):
+        return f"start and end must be lines from 1 ({path}: {start!r:.40}, {end!r:.40})"
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
     if score is not None and not (is_number and abs(score) < 1e308):
         return f"a score that is not a finite number ({path}: {score!r:.40})"

@@ -109,7 +109,9 @@ class _Pairs(list[tuple[str, object]]):
 
 def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """One row per score, query by query; a name that occurs twice in a list has two rows."""
-    document = json_document(input_file, partial(json.loads, object_pairs_hook=_Pairs), _SCORES_HINT)
+    # A whole number may be too large for a float.
+    parse = partial(json.loads, object_pairs_hook=_Pairs, parse_int=float)
+    document = json_document(input_file, parse, _SCORES_HINT)
     if not isinstance(document, _Pairs):
         raise input_file.wrong(what="it is no object", hint=_SCORES_HINT)
     rows, seen = list[tuple[object, ...]](), set[str]()
@@ -121,12 +123,9 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
             raise input_file.wrong(what=f"entry {position}: the query {item_id!a} occurs twice")
         seen.add(item_id)
         for name, score in scores:
-            if isinstance(score, bool) or not isinstance(score, int | float):
-                shown = json.dumps(score)[:40] if not isinstance(score, list) else "an object or list"
-                what = f"entry {position}, item {item_id!a}: the score of {name!a} is {shown}, no number"
-                raise input_file.wrong(what=what)
-            is_float = isinstance(score, float) or abs(score) < 2**1000
-            rows.append((position, item_id, name, float(score) if is_float else float("inf")))
+            if not isinstance(score, float):
+                raise input_file.wrong(what=f"entry {position}, item {item_id!a}: the score of {name!a} is no number")
+            rows.append((position, item_id, name, score))
         if not scores:
             rows.append((position, item_id, None, None))
         if len(rows) >= _ROWS_AT_ONCE:

@@ -68,14 +68,9 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             path = ast.literal_eval(path)
     parts = [*path] if isinstance(path, list | tuple) and all(isinstance(part, str) for part in path) else []
-    faults = (
-        (not isinstance(row.get("metadata"), dict), "`metadata` must be an object"),
-        (not isinstance(completion, str), "`choices` must hold an object with a `text`"),
-        (len(parts) < 2, "`fpath_tuple` must be a repository and the parts of a path in it"),
-        (line is None, "`lineno` (or `line_no`) must be a whole number from 0"),
-    )
-    if fault := next((fault for is_so, fault in faults if is_so), ""):
-        raise input_file.wrong(what=f"line {position}: {fault}", examples=[text[:160]], hint=_ROW_HINT)
+    if not isinstance(completion, str) or len(parts) < 2 or line is None:
+        what = f"line {position}: no text in `choices`, or no path or line in `metadata`"
+        raise input_file.wrong(what, examples=[text[:160]], hint=_ROW_HINT)
     prompt, target = row.get("prompt"), given.get("ground_truth")
     target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
     prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None

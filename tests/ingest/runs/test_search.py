@@ -122,9 +122,9 @@ PATH = {"path": "a.py"}
 NO_ANSWERS: list[tuple[object, str]] = [
     (None, "`results` must be a list"), ([{"file": "a.py"}], "result 1: it must be an object with a `path`"),
     ([{**PATH, "line": 3}], "result 1: unknown key 'line'; there is path, start, end and score"),
-    ([{**PATH, "start": 3}], "result 1: one of start and end is missing (a.py)"),
-    ([{**PATH, "start": 0, "end": 3}], "result 1: start and end must be whole numbers from 1 (a.py: 0, 3)"),
-    ([{**PATH, "start": 4, "end": 3}], "result 1: the range is reversed (a.py: 4 to 3)"),
+    ([{**PATH, "start": 3}], "result 1: start and end must be lines from 1 (a.py: 3, None)"),
+    ([{**PATH, "start": 0, "end": 3}], "result 1: start and end must be lines from 1 (a.py: 0, 3)"),
+    ([{**PATH, "start": 4, "end": 3}], "result 1: start and end must be lines from 1 (a.py: 4, 3)"),
     ([{**PATH, "score": float("nan")}], "result 1: a score that is not a finite number (a.py: nan)"),
     ([{**PATH, "score": 10**400}], f"result 1: a score that is not a finite number (a.py: 1{'0' * 39})"),
     ([PATH, {"path": "b", "score": 1}], "some results have a score and some have none"),

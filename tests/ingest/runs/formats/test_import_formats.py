@@ -137,20 +137,16 @@ LISTS: list[tuple[bytes, str, str]] = [
     (hit(f"{ORBIT}#L3-L14"), "a range past the end of the file: 1 line",
      f"line 1: item {FIRST}: {ORBIT}#L3-L14 ends after line 12, the file's last"),
     *((hit(document), UNREADABLE, f"line 1: {document}: {why}") for document, why in (
-        (f"{ORBIT}#L0", "lines are counted from 1"), (f"{ORBIT}#L0-L3", "lines are counted from 1"),
-        (f"{ORBIT}#L5-L4", "its range is reversed"), (f"{ORBIT}#L5-", "its range is not #L10 or #L10-L20"),
-        (f"{ORBIT}#L5-9", "its range is not #L10 or #L10-L20"), (f"{ORBIT}#L-5", "its range is not #L10 or #L10-L20"),
-        (f"{ORBIT}#L5-L5.1", "of several chunks with the same lines the second is .2"),
-        (f"{ORBIT}#L99999999999999999999", "its line numbers are too large"),
-        (f"{ORBIT}::", "it is not path::Qualified.name"), ("::transfer", "it is not path::Qualified.name"),
-        (f"{ORBIT}::transfer#L1-L3", "it names lines and a definition"))),
-    *((tsv([(FIRST, ORBIT, *lines, 1)], *LINES), UNREADABLE, f"line 2: {ORBIT}: {why}") for lines, why in (
-        ((-1, 3), "lines are counted from 0 here"), ((3, 1), "the range is reversed"),
-        ((3, ""), "one of line_start and line_end is missing"))),
+        *((f"{ORBIT}#L{lines}", "its lines are not #L10 or #L10-L20, counted from 1")
+          for lines in ("0", "0-L3", "5-L4", "5-", "5-9", "-5", "5-L5.1", "99999999999999999999")),
+        *((given, "it is not path::Qualified.name")
+          for given in (f"{ORBIT}::", "::transfer", f"{ORBIT}::transfer#L1-L3")))),
+    *((tsv([(FIRST, ORBIT, *lines, 1)], *LINES), UNREADABLE,
+       f"line 2: {ORBIT}: line_start and line_end are no range from 0") for lines in ((-1, 3), (3, 1), (3, ""))),
     (table(ROWS) + b"short\trow\n", "not the 4 columns of the header: 1 line", "line 6: short\\trow"),
     (b"hello world\n", "unknown file format", "'hello world'"),
     *((parquet([(FIRST, path, 1, 1.0)]), UNREADABLE.replace("line", "row"),
-       f"row 1: {shown}: it holds a control character")
+       f"row 1: {shown}: it is empty or holds a control character")
       for path, shown in (("a\x1b[31m.py", "a\\x1b[31m.py"), ("a\tb.py", "a\\tb.py"), ("a\x7f.py", "a\\x7f.py"))),
 ]  # fmt: skip
 
@@ -191,16 +187,14 @@ SHAPES: list[tuple[str, bytes, str]] = [
         (b"[1]", "it is no object"), (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),
-        (b'{"a": {"d": {"e": 1}}}', "entry 1, item 'a': the score of 'd' is an object or list, no number"),
-        (b'{"a": {"d": "1"}}', "entry 1, item 'a': the score of 'd' is \"1\", no number"),
-        (b'{"a": {"d": true}}', "entry 1, item 'a': the score of 'd' is true, no number"),
-        (b'{"a": {"d": null}}', "entry 1, item 'a': the score of 'd' is null, no number"),
+        *((b'{"a": {"d": %s}}' % score, "entry 1, item 'a': the score of 'd' is no number")
+          for score in (b'{"e": 1}', b'"1"', b"true", b"null")),
         (b"{}", "the file holds no rows"), (b'{"a": {"d": NaN}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1', "not JSON (Expecting ',' delimiter: line 1 column 14); is the file cut off?"),
         (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
-        (b'{"a": {"\\ud800": 1}}', "entry 1: '\\ud800' contains half a surrogate pair, which is no text"),
-        (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' contains half a surrogate pair, which is no text"),
+        (b'{"a": {"\\ud800": 1}}', "'\\ud800' contains half a surrogate pair, which is no text"),
+        (b'{"\\udfff": {"d": 1}}', "'\\udfff' contains half a surrogate pair, which is no text"),
         (b'{"a": {"d\\u0000": 1}}', "a document that cannot be read: 1 entry"))),
     *(("parquet", written(columns), why) for columns, why in (
         ({**ENTRY, "document": [["a"]]}, "the column document has List(String), expected text"),
