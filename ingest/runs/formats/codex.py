@@ -9,7 +9,7 @@ running. `codex exec --json` is read as its description says (github.com/openai/
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -65,12 +65,12 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    yield from _rollout(session, session.parts[0], [0])
+    n_told = [0]
+    yield from _rollout(session, session.parts[0], n_told)
     events = [event for rows in session.parts for event in rows]
     model = most_frequent(str_at(event, "payload", "model") for event in events)
-    counted = list(map(_totals, session.parts))
-    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=sum(map(len, counted)) or None)
-    yield usage.with_tokens(map(_spent, session.parts, counted))
+    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=n_told[0] or None)
+    yield usage.with_tokens(map(_spent, session.parts))
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:
@@ -134,18 +134,14 @@ def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts |
     return TokenCounts.of(at(event, "payload", "info", which)) if is_count else None
 
 
-def _totals(rows: Sequence[JsonRecord]) -> Mapping[TokenCounts, TokenCounts | None]:
-    """Each distinct running total of tokens in a rollout, newest first, with the tokens of its latest answer."""
-    counts = ((_total(event), _total(event, "last_token_usage")) for event in rows)
-    return {total: last for total, last in reversed([*counts]) if total is not None}
-
-
-def _spent(rows: Sequence[JsonRecord], totals: Mapping[TokenCounts, TokenCounts | None]) -> TokenCounts | None:
-    # A subagent that began with an earlier conversation includes that in its totals.
+def _spent(rows: Sequence[JsonRecord]) -> TokenCounts | None:
+    """The tokens of a rollout: the newest running total."""
+    of_answers = {total: _total(event, "last_token_usage") for event in rows if (total := _total(event)) is not None}
     first = object_at(next(iter(rows), {}), "payload")
     if "forked_from_id" in first and "subagent" in object_at(first, "source"):
-        return sum(filter(None, totals.values()), TokenCounts())
-    return next(iter(totals), None)
+        # The totals of a subagent that began with an earlier conversation include that.
+        return sum(filter(None, of_answers.values()), TokenCounts())
+    return next(filter(None, map(_total, reversed(rows))), None)
 
 
 def _item(event: JsonRecord) -> JsonRecord:
