@@ -10,7 +10,7 @@ from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
 from ingest.runs.request import ImportJob, ImportRequest, Say, asked_items, check_request
 from ingest.runs.trajectory_rows import read_trajectories
 from ingest.sources.input_file import InputFile
-from lake.errors import Exit, GoldspanError
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 from lake.make import made_from
 from lake.rejects import Rejects
@@ -29,12 +29,9 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
     chunker = check_request(lake, request)
     files = trajectory_files(input_file, request.format, rejects)
     importer = files.importer
-    if chunker and importer.kind == "trajectory":
-        message = f"--chunker {request.chunker!r}: trajectories have no chunker"
-        raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    if (request.prices or request.resolved) and importer.kind != "trajectory":
-        message = f"--prices and --resolved apply to trajectories; the file has a {importer.kind}"
-        raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
+    if (chunker if importer.kind == "trajectory" else request.prices or request.resolved) is not None:
+        message = "--prices and --resolved apply to trajectories alone, --chunker to all but trajectories"
+        raise GoldspanError(f"{message}; the file has a {importer.kind}", hint="Leave them out.", code=Exit.USAGE)
     task, parts = asked_items(lake, request, importer.kind)
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
     stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
@@ -134,14 +131,13 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     subsets = listed(items["subset"].unique().sort().to_list())
     hint = f"Did you mean {near[0]!r}? " if near else ""
     hint += f"{task} has {counted(items.height, 'item')} here, of {subsets}."
-    what = f"{counted(ids.height, 'item')} of the file {'is' if ids.height == 1 else 'are'} not asked by {task}"
-    first = ids.head(3).select("position", "item_id").iter_rows()
-    examples = [f"{where}: {ascii(name[:120]) if name else 'no item id'}" for where, name in first]
+    hint += " Name a session's file or folder after its item." if job.result.kind == "trajectory" else ""
+    first = ids.head(MAX_EXAMPLES).select("position", "item_id").iter_rows()
+    examples = [f"{where}: {name[:120]!a}" for where, name in first]
     if unknown.height == n_rows:
-        if job.result.kind == "trajectory":
-            hint += " Name a session's file, or the folder around it, after its item: <instance_id>.jsonl."
         what, where = f"no item of the file is in {task} ({counted(ids.height, 'item')})", str(job.input_file.path)
         raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
+    what = f"the file names {counted(ids.height, 'item')} not asked by {task}"
     raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown skips them.")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import polars as pl
 
 from ingest.sources.input_file import InputFile
+from ingest.sources.tree import read_whole
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 from lake.text import counted, listed
@@ -41,7 +42,7 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
     texts = first.select("position", shown.cast(pl.String).alias("shown")).iter_rows()
-    examples = [f"{input_file.unit} {position}: {printable(str(text)[:160])}" for position, text in texts]
+    examples = [f"{input_file.unit} {position}: {str(text)[:160]}" for position, text in texts]
     raise input_file.wrong(what=f"{what}: {counted(rows.height, input_file.unit)}", examples=examples, hint=hint)
 
 
@@ -91,15 +92,14 @@ def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mappin
     return row if isinstance(row, dict) else {}
 
 
-def json_document(input_file: InputFile, parse: Callable[[str], object], hint: str) -> object:
+def json_document(input_file: InputFile, parse: Callable[[bytes], object], hint: str) -> object:
     """A file's content as one JSON value, read by `parse`; an error if it is not JSON or too long."""
-    blocks = list[str]()
-    for block in input_file.texts():
-        blocks.append(block)
-        if sum(map(len, blocks)) > MAX_DOCUMENT_BYTES:
-            raise input_file.wrong(what=f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
+    with input_file.opened() as stream:
+        data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise input_file.wrong(what=f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
     try:
-        return parse("".join(blocks))
+        return parse(data)
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(" (char")[0]
         raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
@@ -170,11 +170,6 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     columns = (*documents.columns, "path_given", "symbol", "line_start", "line_end", "nth", "fault")
     spans = parsed.with_columns(fault=fault, symbol=symbol, path_given=path, line_start=start, line_end="last")
     return spans.select(columns)
-
-
-def printable(text: str) -> str:
-    """The text with unprintable characters, which a terminal might obey, as escapes."""
-    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
 
 
 def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:

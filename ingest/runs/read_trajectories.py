@@ -12,7 +12,6 @@ import polars as pl
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import DamagedFileError, TrajectoryFile
-from ingest.runs.ranking_rows import printable
 from ingest.runs.request import AskedItems
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
@@ -21,7 +20,7 @@ from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.rejects import Rejects
 from lake.tables import FINAL, PUBLISHED_READING, STEP, table
-from lake.text import counted
+from lake.text import counted, escaped
 
 USAGE: Mapping[str, pl.DataType] = {name: table("usage").columns[name] for name in vars(AgentUsage())}
 VIEW_COLUMNS: Mapping[str, pl.DataType] = {
@@ -94,10 +93,9 @@ class Ids:
 
 
 def _of_task(file: TrajectoryFile) -> str:
-    for path in (str(folder / TASK_FILE) for folder in PurePosixPath(file.path).parents):
-        with suppress(DamagedFileError):
-            if path in file.all and (item := str_at(file.all[path].json(), "item_id")):
-                return item
+    paths = (str(folder / TASK_FILE) for folder in PurePosixPath(file.path).parents)
+    with suppress(DamagedFileError):
+        return next(filter(None, (str_at(file.all[path].json(), "item_id") for path in paths if path in file.all)), "")
     return ""
 
 
@@ -197,7 +195,7 @@ def shown_trajectories(files: TrajectoryFiles, rejects: Rejects) -> Iterator[str
     read_with = set[str]()
     for file, trajectory in _all(files, Ids({}), rejects):
         read_with |= trajectory.read_with
-        yield from map(printable, _shown(file, trajectory, files.importer.name))
+        yield from map(escaped, _shown(file, trajectory, files.importer.name))
     if skipped := [path for path in files.skipped if path not in read_with]:
         yield f"not read: {Unread(map(_kind_of, skipped)).summary()}"
 

@@ -145,16 +145,14 @@ def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[T
     """The requested task, else the first that this `kind` of answer fits; and the items it asks, part by part."""
     benchmark, name, where, limit = request.benchmark, request.task, request.where, request.limit
     known = {task.name: task for task in tasks_of(lake, benchmark)}
-    answered = [task for task in known.values() if kind in task.answered_by]
-    if not name and not answered:
-        message = f"no task of {benchmark} is answered by a {kind}"
-        kinds = sorted({answer for task in known.values() for answer in task.answered_by})
+    possible = [lookup(name, "task", known)] if name else list(known.values())
+    answered = [task for task in possible if kind in task.answered_by]
+    if not answered:
+        message = f"{name} is not answered by a {kind}" if name else f"no task of {benchmark} is answered by a {kind}"
+        kinds = sorted({answer for task in possible for answer in task.answered_by})
         hint = f"It takes a {' or a '.join(kinds)}: `python -m ingest list formats` shows how each is written."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    task = lookup(name, "task", known) if name else answered[0]
-    if kind not in task.answered_by:
-        message = f"the task {task.name} is answered by a {' or '.join(task.answered_by)}; this file holds a {kind}"
-        raise GoldspanError(message, hint="Name another with --task, or leave it out.", code=Exit.USAGE)
+    task = answered[0]
     if where:
         with_items(lake, [benchmark], where)
     selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")

@@ -1,5 +1,6 @@
 """The tool calls in a script that an agent ran, `tools.name({…})`, and those of their arguments that can be known."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -10,7 +11,6 @@ from ingest.contents.syntax_trees import syntax_tree
 from ingest.runs.values import JsonRecord, object_at
 
 _MAX_CALLS = 1_000
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 
 
 def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
@@ -42,11 +42,10 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
         case "string_fragment":
             return text
         case "escape_sequence":
-            if text[1:2] not in ("u", "x"):
-                return _ESCAPED.get(text[1:], text[1:])
-            with suppress(ValueError, OverflowError):
-                return chr(int(text[2:].strip("{}"), 16))
-            return text
+            # Most escapes are also those of JSON.
+            with suppress(ValueError):
+                return str(json.loads(f'"{text}"'))
+            return text[1:].strip("\n")
         case "identifier" | "shorthand_property_identifier":
             return constants.get(text)
         case "array":

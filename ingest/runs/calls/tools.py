@@ -152,9 +152,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
         inner = first_text(call.arguments, _FOLDERS)
         folder = gone_to(folder, inner) if inner else folder
         if not call.command and (call.output or "").strip():
-            is_known = any(key in call.arguments for key in _COMMANDS)
-            what = "command that only a script knew" if is_known else f"tool {call.name} without a command"
-            return ParsedCall(folder=folder, unread=(what,))
+            return ParsedCall(folder=folder, unread=(f"tool {call.name} without a known command",))
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
         was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")

@@ -47,7 +47,7 @@ def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, 
     file = put(tmp_path / "given.txt", trec([(item, "cats.py", 1, 1) for item in (ITEMS[0], ITEMS[3])]))
     items = f"{ITEMS[0]},{ITEMS[1]},{LAST}"
     options = ("--items", items, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-    command("ingest", "run", file, *options).refused(Exit.INVALID, "1 item of the file is not asked by repoeval/prompt")
+    command("ingest", "run", file, *options).refused(Exit.INVALID, "the file names 1 item not asked by repoeval/prompt")
     ran = command("ingest", "run", file, "--skip-unknown", *options)
     assert "ingest: 1 of 3 items, 2 missing" in ran.err
     missing = [(item, "missing", "no list in given.txt") for item in (ITEMS[1], LAST)]

@@ -188,7 +188,7 @@ def test_a_benchmark_that_asks_no_agents_takes_no_trajectories(lake_folder: Path
     result = run(Lake(lake_folder), file, benchmark="repoeval")
     result.refused(Exit.USAGE, "no task of repoeval is answered by a trajectory", "It takes a completion or a ranking")
     result = run(Lake(lake_folder), file, "--task", "repoeval/prompt", benchmark="repoeval")
-    result.refused(Exit.USAGE, "is answered by a ranking")
+    result.refused(Exit.USAGE, "repoeval/prompt is not answered by a trajectory", "It takes a ranking")
 
 
 def test_trajectories_of_items_that_cannot_be_scored_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -233,7 +233,7 @@ def test_show_prints_no_escape_sequence_of_a_file(tmp_path: Path) -> None:
     file = put(tmp_path / "a.jsonl", rows(used("mcp\x1b[2J", "c1"), gave("x", "c1")))
     shown = RUN.invoke(app, ["show", str(file)], catch_exceptions=False).stdout
     assert "\x1b" not in shown
-    assert "mcp\\x1b[2J" in shown
+    assert "mcp\\u{1B}[2J" in shown
 
 
 def test_show_is_of_agents_files_alone(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_lines_that_a_reading_call_asks_for_or_shows(
     ("name", "arguments", "output", "unread"),
     [
         ("read_file", {"args": {"file": "a.py"}}, "x", ("tool read_file without a path",)),
-        ("bash", {"code": "cat a.py"}, "x", ("tool bash without a command",)),
+        ("bash", {"code": "cat a.py"}, "x", ("tool bash without a known command",)),
         ("grep", {"pattern": "x"}, '<match path="a.py" line=12>', ("output of grep",)),
         ("grep", {"pattern": "x"}, "No matches found.", ()), ("grep", {"pattern": "x"}, "Found 0 matches", ()),
         ("bash", {}, "", ()),
