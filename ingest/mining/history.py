@@ -11,7 +11,7 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, RepositoryError
+from ingest.sources.git import GitFolder, RepositoryError
 from ingest.sources.tree import Checkout, unusable
 from lake.errors import Exit
 
@@ -98,16 +98,14 @@ class History:
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, for a commit's regular files."""
         if commit_id not in self._listings:
-            records = self._text("ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
-            entries = (record.partition("\t") for record in records if record)
-            regular = {path: about.split()[2] for about, _, path in entries if about.startswith(("100644", "100755"))}
-            self._listings[commit_id] = dict(sorted(regular.items()))
+            files = [entry for entry in self.git.listing(commit_id) if entry.mode.startswith("100")]
+            self._listings[commit_id] = {file.path: file.blob_id for file in sorted(files, key=lambda file: file.path)}
         return self._listings[commit_id]
 
     def contents(self, ids: Collection[str]) -> Mapping[str, SharedContent | None]:
-        """Contents by id, these and all that were read before; None for one over `MAX_BLOB_BYTES`."""
+        """Contents by id, these and all that were read before; None for one that is too large."""
         for blob_id, data in self.git.contents(sorted({*ids} - self._contents.keys())):
-            self._contents[blob_id] = SharedContent(data) if len(data) <= MAX_BLOB_BYTES else None
+            self._contents[blob_id] = SharedContent(data) if data is not None else None
         return self._contents
 
     def files(self, repo: str, commit: str) -> Checkout:

@@ -6,10 +6,6 @@ Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, 
 import os
 import re
 import shutil
-import tarfile
-import tempfile
-import time
-import weakref
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,11 +14,11 @@ from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
 from threading import Timer
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.tree import Checkout, unusable
+from ingest.sources.tree import Checkout, read_whole, unusable
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
@@ -38,14 +34,11 @@ _FORMS = {
         "expected github, https://host/…, http://host/… or file:///folder, without credentials",
     ),
 }
-# Parts of git's messages, in lower case. A server may ask for a login when a repository does not exist.
-_NOT_THERE = ("repository not found", "not appear to be a git repository", "could not read username",
-              "authentication failed", "returned error: 401", "returned error: 404", "info/refs not found")  # fmt: skip
-_UNKNOWN = ("not our ref", "couldn't find remote ref")
-
 _COMMITS = "refs/goldspan/commits/"
 _LOCAL_SECONDS = 300.0  # time limit of a command that contacts no server
 MAX_BLOB_BYTES = 1_000_000  # larger contents are not read
+_MAX_LISTING_BYTES = 200 * MAX_FILES
+_NOT_READ = {"120000": "a symbolic link, which is not followed", "160000": "a submodule, which is not followed"}
 
 # Fetched objects stay in one pack, nothing is cleaned up in the background, and silent servers are disconnected.
 _SETTINGS = (f"core.hooksPath={os.devnull}", f"core.attributesFile={os.devnull}", "credential.helper=",
@@ -81,31 +74,13 @@ class GitResult(NamedTuple):
         fatal = re.search(r"^(?:fatal|error|remote|ERROR): *(.+)", self.err, re.MULTILINE)
         return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
-    def complains(self, parts: tuple[str, ...]) -> bool:  # noqa: D102  # in lower case
-        return self.code != 0 and any(part in self.err.lower() for part in parts)
 
+class GitEntry(NamedTuple):
+    """An entry of a commit: git's mode, such as `100644` for a file, the git id of the content, and the path."""
 
-def _unpacked(archive: IO[bytes], url: str) -> Iterator[tuple[str, bytes, str]]:
-    """Path and content of each file in a tar of `git archive`, or why it is not read; an error beyond the limits."""
-    n_entries = n_bytes = 0
-    folders, parents = set(), set()
-    with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
-        while member := tar.next():
-            tar.members.clear()  # type: ignore[attr-defined]  # or all entries stay in memory
-            n_entries, n_bytes = n_entries + 1, n_bytes + member.size
-            if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
-                limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
-                raise RepositoryError(f"{url} holds more than {limits}, and is not read", code=Exit.INVALID)
-            path = member.name.encode(errors="surrogateescape").decode(errors="replace")
-            parents.add(path.rpartition("/")[0])
-            if member.isdir():
-                folders.add(path)
-            elif not member.isreg():
-                yield path, b"", "a symbolic link, which is not followed"
-            elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
-                yield path, content.read(), ""
-    for path in folders - parents:  # git has no empty folders
-        yield path, b"", "a submodule, which is not followed"
+    mode: str
+    blob_id: str
+    path: str
 
 
 @dataclass(frozen=True)
@@ -128,42 +103,64 @@ class GitFolder:
         refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
         return [ref.removeprefix(f"commit {_COMMITS}") for ref in refs.splitlines()]
 
-    def read(self, commit: str, url: str) -> Checkout:
-        """All files of a commit; raises `DamagedRepositoryError` if some are missing."""
-        contents, damage = tempfile.TemporaryFile(dir=self.folder), ""  # noqa: SIM115  # closed at its end
-        files, noted = list[tuple[str, int, int]](), defaultdict[str, list[str]](list)
+    def listing(self, commit: str) -> list[GitEntry]:
+        """Everything in a commit; raises `RepositoryError` beyond the limits, else as :meth:`run`."""
+        with self._started("ls-tree", "-r", "-z", "--full-tree", commit) as process:
+            listing = read_whole(process.stdout, _MAX_LISTING_BYTES)
+            if len(listing) == _MAX_LISTING_BYTES or listing.count(b"\0") > MAX_FILES:
+                what = f"commit {commit} holds more than {MAX_FILES:,} files, and is not read"
+                raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
+            err = process.communicate()[1].decode(errors="replace")
+        if process.returncode:
+            raise DamagedRepositoryError(GitResult(process.returncode, "", err).reason)
+        entries = (entry.partition("\t") for entry in listing.decode(errors="replace").split("\0")[:-1])
+        # `100644 blob <id>`
+        return [GitEntry(about[:6], about.rpartition(" ")[2], path) for about, _, path in entries]
+
+    def checkout(self, commit: str) -> Checkout:
+        """The files of a commit, read from the repository when they are asked for."""
+        files, noted = list[GitEntry](), defaultdict[str, list[str]](list)
+        for entry in self.listing(commit):
+            if reason := _NOT_READ.get(entry.mode):
+                noted[reason].append(entry.path)
+            else:
+                files.append(entry)
 
         def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-            for path, begin, n_bytes in files:
-                if only is None or path in only:
-                    contents.seek(begin)
-                    yield path, contents.read(n_bytes)
+            chosen, left = [file for file in files if only is None or file.path in only], MAX_STREAMED_BYTES
+            contents = self.contents(file.blob_id for file in chosen)
+            for file, (_, data) in zip(chosen, contents, strict=True):
+                left -= len(data or b"")
+                if left < 0:
+                    what = f"commit {commit} holds more than {MAX_STREAMED_BYTES:,} bytes, and is not read"
+                    raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
+                if data is not None:
+                    yield file.path, data
 
-        weakref.finalize(read, contents.close)
-        # In a bare repository the tree's attributes do not apply: no file is left out, replaced or converted.
-        with self._started("archive", "--format=tar", "--worktree-attributes", f"{commit}^{{tree}}") as process:
-            try:
-                for path, data, reason in _unpacked(process.stdout, url):
-                    if reason:
-                        noted[reason].append(path)
-                    else:
-                        files.append((path, contents.tell(), contents.write(data)))
-            except tarfile.TarError as error:
-                damage = str(error)
-            err = process.communicate()[1].decode(errors="replace")
-        if process.returncode or damage:
-            raise DamagedRepositoryError(GitResult(process.returncode, "", err or damage).reason)
         return Checkout(read, noted)
 
-    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """The contents of git ids, one in memory at a time."""
+    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+        """The contents of git ids, one in memory at a time; None for one over `MAX_BLOB_BYTES`.
+
+        A damaged repository is deleted, so that the next run fetches it again, and raises `RepositoryError`.
+        """
         from git import Git
 
         git = Git()
-        git.update_environment(**_ENVIRONMENT)
+        git.update_environment(**self._environment)
         git.set_persistent_git_options(git_dir=str(self.folder), c=list(_SETTINGS))
         try:
-            yield from ((blob_id, git.get_object_data(blob_id)[3]) for blob_id in ids)
+            for blob_id in ids:
+                *_, n_bytes, stream = git.stream_object_data(blob_id)
+                data = stream.read(n_bytes) if n_bytes <= MAX_BLOB_BYTES else None
+                if data is not None and len(data) < n_bytes:
+                    raise ValueError(f"{blob_id} is cut off")
+                del stream  # reads the rest of a content that is too large
+                yield blob_id, data
+        except (OSError, ValueError) as error:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            what = f"the repository is damaged, and is fetched again by the next run: {error}"
+            raise RepositoryError(what, where=str(self.folder), code=Exit.MISSING) from error
         finally:
             git.clear_cache()
 
@@ -179,6 +176,11 @@ class GitFolder:
             out, err = (text.decode(errors="replace") for text in process.communicate())
         return GitResult(process.returncode, out, err)
 
+    @property
+    def _environment(self) -> dict[str, str]:
+        own = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
+        return {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
+
     @contextmanager
     def _started(self, *words: str, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
         if shutil.which("git") is None:
@@ -189,12 +191,10 @@ class GitFolder:
 
         # If this variable is set, git creates no bare repository.
         os.environ.pop("GIT_WORK_TREE", None)
-        own = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
-        environment = {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
         command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
         # GitPython's own way of ending a command leaves its child processes running, and delays interrupts.
         how: Any = {"as_process": True, "start_new_session": True}
-        running: Any = Git().execute([*command, *words], env=environment, **how)
+        running: Any = Git().execute([*command, *words], env=self._environment, **how)
         with running.proc as process:
             timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
             timer.start()
@@ -213,18 +213,13 @@ class GitFolder:
 class Repositories:
     """Git repositories in the folder `git/` of a cache; `base` is the URL that `owner/name` is appended to.
 
-    `waits` are the seconds before a failing server is tried again, each used once until a fetch succeeds; `timeout` is
-    the limit for one fetch in seconds. `say` is called for the first fetches and for every hundredth.
+    `timeout` is the limit for one fetch in seconds; `say` is called for each.
     """
 
     cache: Path
     base: str = GITHUB
-    waits: tuple[float, ...] = (1.0, 2.0, 4.0)
     timeout: float = 1800.0
-    sleep: Callable[[float], None] = time.sleep
     say: Callable[[str], None] = lambda _: None
-    _n_waited: int = 0
-    _n_fetched: int = 0
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched if the cache does not have it."""
@@ -248,31 +243,14 @@ class Repositories:
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
         git.make()
         if commit not in git.commits():
-            self._fetch(git, url, commit)
-        return git.read(commit, url)
-
-    def _fetch(self, git: GitFolder, url: str, commit: str) -> None:
-        self._n_fetched += 1
-        if self._n_fetched <= 3 or self._n_fetched % 100 == 0:
             self.say(f"fetching {url} at {commit[:12]}")
-        while True:
             how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
             answer = git.ask("fetch", *how, url, f"{commit}:{_COMMITS}{commit}", seconds=self.timeout)
-            is_unknown, is_nowhere = answer.complains(_UNKNOWN), answer.complains(_NOT_THERE)
-            if not answer.code or self._n_waited == len(self.waits) or is_nowhere or is_unknown:
-                break
-            self.sleep(self.waits[self._n_waited])
-            self._n_waited += 1
-        if not answer.code and commit in git.commits():
-            self._n_waited = 0
-            return
-        what, hint = f"{url} has no commit {commit}", ""
-        if is_nowhere:
-            what = f"there is no repository {url}, or it is not public: {answer.reason}"
-        elif answer.code and not is_unknown:
-            what = f"{url} cannot be fetched: {answer.reason}"
-            hint = f"Try again online; what was fetched is kept in {git.folder.parent}."
-        raise RepositoryError(what, hint=hint, code=Exit.MISSING)
+            if answer.code:
+                what = f"{url} cannot be fetched at {commit}: {answer.reason}"
+                hint = f"Try again online; what was fetched is kept in {git.folder.parent}."
+                raise RepositoryError(what, hint=hint, code=Exit.MISSING)
+        return git.checkout(commit)
 
 
 def form_fault(kind: str, text: str) -> str:
