@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -132,52 +132,32 @@ def read_places(file: Path = PLACES_FILE) -> list[Places]:
 
 
 def read_package(pin: str) -> dict[str, Entry]:
-    """The `.py` files and licences of an installed package (`click==8.5.1`), by path; each is checked when read."""
+    """The `.py` files of an installed package (`click==8.5.1`), by path; each is checked when read."""
     name, _, version = pin.partition("==")
-    installed = None
+    record, files = "", dict[str, Entry]()
     with suppress(PackageNotFoundError):
         installed = distribution(name)
-    if installed is None or installed.version != version:
-        lacks = "not installed" if installed is None else f"installed as {installed.version}"
-        what = f"the sample is cut from the package {pin}, which is {lacks}"
-        hint = "Install what the application needs: python -m pip install -r requirements.txt"
-        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-    again = f"python -m pip install --force-reinstall --no-deps {pin}"
-    # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
-    record = installed.read_text("RECORD")
-    files: dict[str, Entry] = {}
-    for row in csv.reader((record or "").splitlines()):
-        recorded, digest, size = (*row, "", "")[:3]
-        path = _path_in_repository(PurePosixPath(recorded))
-        if path is not None and path not in files:
-            file = Path(str(installed.locate_file(recorded)))
-            opened = partial(_open_checked, file, f"{path} of {pin}", digest, again)
-            files[path] = Entry(path, int(size or 0), opened, made_from=digest)
-    if not any(path.endswith(".py") for path in files):
-        what = f"the package {pin} has no record of its files, so they cannot be checked"
-        raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
+        # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
+        record = (installed.read_text("RECORD") or "") if installed.version == version else ""
+    for recorded, digest, size in csv.reader(record.splitlines()):
+        if recorded.endswith(".py") and ".." not in recorded.split("/"):
+            opened = partial(_open_checked, Path(str(installed.locate_file(recorded))), f"{recorded} of {pin}", digest)
+            files[recorded] = Entry(recorded, int(size), opened, made_from=digest)
+    if not files:
+        what = f"the sample is cut from the package {pin}, which is not installed with a record of its files"
+        raise GoldspanError(what, hint=_INSTALL, code=Exit.MISSING)
     return dict(sorted(files.items()))
 
 
-def _open_checked(file: Path, called: str, digest: str, again: str) -> io.BytesIO:
-    try:
-        data = file.read_bytes()
-        checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
-        if checksum == digest.rstrip("="):
-            return io.BytesIO(data)
-        fault = f"is not what its wheel recorded: {checksum} instead of {digest}"
-    except OSError as error:
-        fault = f"cannot be read: {error.strerror}"
-    raise GoldspanError(f"{called} {fault}", where=str(file), hint=f"Put it back: {again}", code=Exit.INVALID)
+_INSTALL = "Install it from its wheel: python -m pip install --force-reinstall --no-deps -r requirements.txt"
 
 
-def _path_in_repository(path: PurePosixPath) -> str | None:
-    if path.is_absolute() or ".." in path.parts:
-        return None
-    if path.parts[0].endswith(".dist-info"):
-        # A wheel has licences in `<x>.dist-info/` or in `licenses/` there; a repository has them at the top.
-        return path.name if path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE")) else None
-    return str(path) if path.suffix == ".py" else None
+def _open_checked(file: Path, name: str, digest: str) -> io.BytesIO:
+    data = file.read_bytes() if file.is_file() else b""
+    checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
+    if checksum != digest.rstrip("="):
+        raise GoldspanError(f"{name} is not what its wheel recorded", where=str(file), hint=_INSTALL, code=Exit.INVALID)
+    return io.BytesIO(data)
 
 
 def _repoeval_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]:
