@@ -9,7 +9,8 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import IO, NoReturn
+from itertools import chain
+from typing import IO, Any, NoReturn
 
 import polars as pl
 
@@ -105,10 +106,8 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
         yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
         return
     with opened(entry) as stream:
-        if kind == ".tsv":
-            yield from _table(entry, stream, rejects, keys)
-        elif kind == ".csv":
-            yield from _comma_separated(entry, stream, rejects)
+        if kind in (".tsv", ".csv"):
+            yield from _table(entry, stream, rejects, keys, kind)
         elif kind == ".json":
             yield from _json(entry, stream, rejects)
         else:
@@ -157,38 +156,31 @@ def _json_lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes =
             rejects.add(entry.path, position, f"not JSON ({error}); is the file cut off?", _excerpt(line))
 
 
-def _table(entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
-    names: list[str] = []
-    for position, line in _lines(entry, stream, rejects):
-        values = line.rstrip(b"\r").decode(errors="replace").split("\t")
-        if not names:
-            names = values if set(keys) <= set(values) else list(keys)
-            if names is values:
-                continue
-        if len(values) == len(names):
-            yield position, dict(zip(names, values, strict=True))
-        else:
-            rejects.add(
-                entry.path, position, f"{len(values)} values, not {len(names)}: {listed(names)}", _excerpt(line)
-            )
-
-
-def _comma_separated(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
+def _table(
+    entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str], kind: str
+) -> Iterator[tuple[str, object]]:
+    """The rows of a table: values between commas, or between tabs without quotes and maybe without a line of names."""
     csv.field_size_limit(limits.MAX_LINE_BYTES)
+    style: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == ".tsv" else {"strict": True}
     with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as text:
-        rows = csv.reader(text, strict=True)
+        rows = csv.reader(text, **style)
         try:
-            names, number = next(rows, []), rows.line_num
+            first, number = next(filter(None, rows), []), 0
+            has_names = kind == ".csv" or set(keys) <= set(first)
+            names = first if has_names else keys
             if len(set(names)) < len(names):
                 raise UnreadableFileError(f"two columns have the same name: {listed(names)}")
-            for values in rows:
+            for values in chain([first], rows):
                 position, number = f"line {number + 1}", rows.line_num
+                if values is first and has_names:
+                    continue
                 if len(values) == len(names):
                     yield position, dict(zip(names, values, strict=True))
                 elif values:
-                    rejects.add(entry.path, position, f"{len(values)} values, not {len(names)}: {listed(names)}")
+                    reason = f"{len(values)} values, not {len(names)}: {listed(names)}"
+                    rejects.add(entry.path, position, reason, excerpt_of(values))
         except csv.Error as error:
-            raise UnreadableFileError(f"no values between commas at line {rows.line_num}: {error}") from error
+            raise UnreadableFileError(f"not a table from line {rows.line_num} on: {error}") from error
 
 
 def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:
