@@ -63,20 +63,16 @@ def open_archive(file: Path, location: str) -> Tree:
 def _zip_fault(info: zipfile.ZipInfo) -> str | None:
     name = info.orig_filename
     kind = stat.S_IFMT(info.external_attr >> 16)
+    is_plain = name.strip("./") != "" and not re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name)
     problems = {
-        "the path holds a zero byte": "\0" in name,
-        "the path has backslashes": "\\" in name,
-        "the path names a drive": re.match(r"[A-Za-z]:", name) is not None,
-        "the path is absolute": name.startswith("/"),
-        "the path climbs out with ..": ".." in name.split("/"),
-        "the path is empty": not name.strip("./"),
-        "a link": kind == stat.S_IFLNK,
-        "not a regular file": kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK),
+        "not a plain path inside the archive": not is_plain,
+        "not a regular file": kind not in (0, stat.S_IFREG, stat.S_IFDIR),
         "encrypted": bool(info.flag_bits & 1),
         f"more than {MAX_DEPTH} folders inside one another": name.count("/") > MAX_DEPTH,
+        f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read": (
+            info.file_size > MAX_DOCUMENT_BYTES
+        ),
     }
-    if info.file_size > MAX_DOCUMENT_BYTES:
-        problems[f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read"] = True
     return next((reason for reason, holds in problems.items() if holds), None)
 
 
@@ -203,16 +199,12 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
             try:
                 target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
                 size, reason = target.stat().st_size, ""
-                if size > MAX_STREAMED_BYTES:
-                    reason = f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
                 if is_link and not any(target.is_relative_to(home) for home in homes):
                     reason = "a link that leaves the folder"
-                elif is_link and target.is_dir():
-                    reason = "a link to a folder; such links are not followed"
-                elif not target.is_file():
-                    reason = "not a regular file"
-                elif not os.access(target, os.R_OK):
-                    reason = "may not be read (permission denied)"
+                elif not target.is_file() or not os.access(target, os.R_OK):
+                    reason = "not a regular file that may be read"
+                elif size > MAX_STREAMED_BYTES:
+                    reason = f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
                 yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
                 yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")

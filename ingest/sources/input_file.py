@@ -34,20 +34,11 @@ class InputFile:
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file or folder at a path; an error if it does not exist or cannot be opened."""
-        try:
-            if not path.is_file() and not path.is_dir():
-                message = f"there is no file {path}" if not path.exists() else f"{path} is not a file"
-                hint = "FILE must be a ranking, completions, trajectories or a folder of them."
-                raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-            if path.is_file():
-                path.open("rb").close()
-            else:
-                next(path.iterdir(), None)
-            return cls(path)
-        except OSError as error:
-            message = f"the file cannot be opened: {error.strerror or error}"
-            raise GoldspanError(message, where=str(path), code=Exit.MISSING) from error
+        """The file or folder at a path; an error if there is none."""
+        if not path.is_file() and not path.is_dir():
+            hint = "FILE must be a ranking, completions, trajectories or a folder of them."
+            raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING)
+        return cls(path)
 
     @property
     def name(self) -> str:

@@ -43,20 +43,11 @@ def test_entries_are_sorted_by_path_and_read_when_asked(tmp_path: Path) -> None:
     assert tree.refused == []
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("../evil.py", "climbs out"),
-        ("a/..", "climbs out"),
-        ("/etc/passwd", "absolute"),
-        ("C:/evil.py", "drive"),
-        ("a\\..\\evil.py", "backslash"),
-    ],
-)
-def test_an_entry_that_climbs_out_is_refused_with_its_reason(tmp_path: Path, name: str, reason: str) -> None:
+@pytest.mark.parametrize("name", ["../evil.py", "a/..", "/etc/passwd", "C:/evil.py", "a\\..\\evil.py"])
+def test_an_entry_that_climbs_out_is_refused(tmp_path: Path, name: str) -> None:
     tree = open_archive(_zip(tmp_path, {name: b"x", "fine.py": b"y"}), "x.zip")
     assert [entry.path for entry in tree.entries] == ["fine.py"]
-    assert [(entry.path, reason in entry.reason) for entry in tree.refused] == [(name, True)]
+    assert [(entry.path, entry.reason) for entry in tree.refused] == [(name, "not a plain path inside the archive")]
 
 
 def test_links_and_devices_are_refused_and_plain_files_are_not(tmp_path: Path) -> None:
@@ -67,7 +58,7 @@ def test_links_and_devices_are_refused_and_plain_files_are_not(tmp_path: Path) -
         made.writestr(*_with_mode("file", stat.S_IFREG | 0o644))
     tree = open_archive(file, "x.zip")
     assert [entry.path for entry in tree.entries] == ["file"]
-    assert {entry.path: entry.reason for entry in tree.refused} == {"link": "a link", "pipe": "not a regular file"}
+    assert {entry.path: entry.reason for entry in tree.refused} == dict.fromkeys(("link", "pipe"), "not a regular file")
 
 
 def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
