@@ -101,27 +101,26 @@ def _from_disk(folder: Path) -> Dataset:
 
 def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
     """The split at its commit: streamed if large, else from the cache, into which it is downloaded first if needed."""
-    datasets, reason = _datasets(), ""
+    datasets = _datasets()
     try:
         builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
-        is_here = Path(builder.cache_dir).is_dir()
-        for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
-            if not is_here and not name.endswith(_FORMATS):
-                raise UnreadableEntryError(rows.hub, name, f"expected one of {', '.join(_FORMATS)}")
-        if not is_here and (builder.info.download_size or 0) >= STREAMED_FROM:
-            return builder.as_streaming_dataset(split=rows.split)
-        if not is_here:
+        if rows.revision not in builder.cache_dir:
+            # Without a network, `datasets` takes whatever commit is in the cache.
+            raise FileNotFoundError("the cache holds another commit")
+        if not Path(builder.cache_dir).is_dir():
+            for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
+                if not name.endswith(_FORMATS):
+                    raise UnreadableEntryError(rows.hub, name, f"expected one of {', '.join(_FORMATS)}")
+            if (builder.info.download_size or 0) >= STREAMED_FROM:
+                return builder.as_streaming_dataset(split=rows.split)
             builder.download_and_prepare()
-        # Without a network, `datasets` returns whatever commit is in the cache.
-        reason = "" if rows.revision in builder.cache_dir else "the cache holds another commit"
     except (ConnectionError, FileNotFoundError) as error:
+        what = f"{rows.hub}@{rows.revision} cannot be downloaded from the Hugging Face hub and is not in the cache"
         reason = str(error).partition("\n")[0][:200] or type(error).__name__
+        hint = f"{reason}\n  Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
+        raise GoldspanError(what, where=f"dataset {rows.hub}", hint=hint, code=Exit.MISSING) from error
     except datasets.exceptions.DatasetsError as error:
         raise ValueError(str(error.__cause__ or error)) from error
-    if reason:
-        what = f"{rows.hub}@{rows.revision} cannot be downloaded from the Hugging Face hub and is not in the cache"
-        again = "Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
-        raise GoldspanError(what, where=f"dataset {rows.hub}", hint=f"{reason}\n  {again}", code=Exit.MISSING)
     return builder.as_dataset(split=rows.split)
 
 
