@@ -13,7 +13,7 @@ from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, part
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
 from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
-from ingest.contents.chunks import cut_contents, look_through, parse_ahead
+from ingest.contents.chunks import cut_contents, look_through
 from ingest.contents.processes import Workers
 from ingest.sources.tree import Source
 from lake.catalog.benchmarks.beir import Collection
@@ -56,8 +56,6 @@ def ingest(
         # The limit is split over the subsets as evenly as whole numbers allow, with at least 1 for each.
         whole, rest = divmod(limit or 0, len(subsets))
         reader.read(subset, None if limit is None else max(1, whole + (number < rest)))
-    if benchmark.needs_symbols:
-        parse_ahead(lake, benchmark.name, chunkers, workers)
 
     def finish() -> Outcome:
         cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)

@@ -162,27 +162,18 @@ def read(
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for name, opened in sources.items():
             check_replaced(store, declared[name], opened)
-        finish: dict[str, Callable[[], Outcome]] = {}
-        # Benchmarks whose files are parsed come first: the processes parse while the others are read.
-        try:
-            for name, opened in sorted(sources.items(), key=lambda opened: not declared[opened[0]].needs_symbols):
-                labelled = f" (labelled {opened.label})" if opened.label else ""
-                console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
-                # The URL as requested; otherwise GitHub, if the publisher's data names commits.
-                url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
-                if url and declared[name].clones(opened):
-                    opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
-                finish[name] = ingest_benchmark(
-                    store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
-                    workers=workers, limit=limit, needs=needs, say=console.say,
-                )  # fmt: skip
-        except GoldspanError:
-            # Finish the benchmarks that are already read.
-            for read_before in finish.values():
-                read_before()
-            raise
         for name, opened in sources.items():
-            done.append(finish[name]())
+            labelled = f" (labelled {opened.label})" if opened.label else ""
+            console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
+            # The URL as requested; otherwise GitHub, if the publisher's data names commits.
+            url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
+            if url and declared[name].clones(opened):
+                opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
+            finish = ingest_benchmark(
+                store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
+                workers=workers, limit=limit, needs=needs, say=console.say,
+            )  # fmt: skip
+            done.append(finish())
             import_recorded(store, name, opened, done[-1], console.say)
         done.append(Outcome())
         import_submissions(store, submissions, done[-1], console.say)

@@ -72,14 +72,6 @@ def _without_trees(content: Content) -> Seen:
     return {"docs": Found(why_not=CRASHED)}, dict.fromkeys(trees, Cut([], failed=CRASHED)) | cuts
 
 
-def parse_ahead(lake: Lake, benchmark: str, chunkers: Sequence[Resolved[Chunker]], workers: Workers) -> None:
-    """Start parsing the first contents that :func:`cut_contents` will need, in processes, while other data is read."""
-    files = _searched(lake, benchmark)
-    if files and (todo := _Todo(lake, files, chunkers, has_symbols=True)).is_parsed:
-        _, blobs = next(todo.batches(HELD_AT_ONCE))
-        workers.begin(look_through, todo.contents(blobs), _HANDED_OUT)
-
-
 def cut_contents(
     lake: Lake,
     benchmark: str,

@@ -1,15 +1,15 @@
 """Work that may crash its process: it is run in other processes, and the job that crashed one is found."""
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lake.engine import Engine, WorkerDiedError
 
-_J = TypeVar("_J", bound=Hashable)
+_J = TypeVar("_J")
 _R = TypeVar("_R")
 
 
@@ -20,34 +20,17 @@ class Workers(AbstractContextManager["Workers"]):
         self.engine = engine
         self._stack = ExitStack()
         self._executor: Executor | None = None
-        self._begun: dict[Hashable, tuple[Future[list[Any]], int]] = {}
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
         """The result for each job, in order, None if it crashed its process; `at_once` is the batch size."""
-        answers: dict[int, _R | None] = {}
-        for number, job in enumerate(jobs):
-            if begun := self._begun.pop(job, None):
-                with suppress(WorkerDiedError):
-                    answers[number] = self.engine.answer(begun[0])[begun[1]]
-                    continue
-                self.stop()
-        left = [number for number in range(len(jobs)) if number not in answers]
-        batches = [left[start : start + at_once] for start in range(0, len(left), at_once)]
-        for batch, done in zip(batches, self._do(work, jobs, batches), strict=True):
+        answers = list[_R | None]()
+        batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
+        for batch, done in zip(batches, self._do(work, batches), strict=True):
             # Which job of a batch crashed the process is found by running each alone.
-            some = done or self._do(work, jobs, [batch])[0]
-            alone = (self._do(work, jobs, [[number]])[0] for number in batch)
-            answers |= zip(batch, some or (answer[0] if answer else None for answer in alone), strict=True)
-        return [answers[number] for number in range(len(jobs))]
-
-    def begin(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> None:
-        """Submit jobs whose results :meth:`map` will collect later."""
-        executor = self.start(work)
-        for start in range(0, len(jobs), at_once):
-            batch = jobs[start : start + at_once]
-            with suppress(BrokenProcessPool):
-                future = executor.submit(work, batch)
-                self._begun.update((job, (future, number)) for number, job in enumerate(batch))
+            some = done or self._do(work, [batch])[0]
+            alone = (self._do(work, [[job]])[0] for job in batch)
+            answers += some or (answer[0] if answer else None for answer in alone)
+        return answers
 
     def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
         """Start the processes; they load the modules that `work` needs while this process goes on."""
@@ -57,14 +40,12 @@ class Workers(AbstractContextManager["Workers"]):
                 self._executor.submit(work, ())
         return self._executor
 
-    def _do(
-        self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], batches: Sequence[Sequence[int]]
-    ) -> list[list[_R] | None]:
+    def _do(self, work: Callable[[Sequence[_J]], list[_R]], batches: Sequence[Sequence[_J]]) -> list[list[_R] | None]:
         """The results of some batches; None for batches lost when a process crashed, whichever batch caused it."""
         executor, futures = self.start(work), list[Future[list[_R]]]()
         # If one process has crashed already, the remaining batches cannot be submitted.
         with suppress(BrokenProcessPool):
-            futures.extend(executor.submit(work, [jobs[number] for number in batch]) for batch in batches)
+            futures.extend(executor.submit(work, batch) for batch in batches)
         answers: list[list[_R] | None] = [None] * len(batches)
         for number, future in enumerate(futures):
             with suppress(WorkerDiedError):

@@ -120,11 +120,3 @@ def test_a_job_that_kills_its_process_costs_no_other_its_answer(n_processes: int
 def test_an_error_is_the_callers() -> None:
     with Workers(Engine(1)) as pool, pytest.raises(ValueError, match="2"):
         pool.map(refuses, [1, 2], at_once=2)
-
-
-@pytest.mark.usefixtures("processes")
-def test_what_was_begun_is_answered_when_it_is_asked_for() -> None:
-    with Workers(Engine(1)) as pool:
-        pool.begin(dies_of_sevens, [1, 2, 8], at_once=2)
-        pool.begin(dies_of_sevens, [7, 9], at_once=2)
-        assert pool.map(dies_of_sevens, [9, 7, 3, 2], at_once=2) == [-9, None, -3, -2]
