@@ -89,8 +89,14 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     of_text = np.searchsorted(end, start, side="right")
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
     ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
-    values = {"line_starts": start - (end - size)[of_text], "line_nws": nws}
-    return pl.DataFrame({name: pa.LargeListArray.from_arrays(ends, of_lines) for name, of_lines in values.items()})
+    # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
+    of_lines = [
+        pa.Array.from_buffers(pa.int64(), len(start), [None, pa.py_buffer(values)])
+        for values in (start - (end - size)[of_text], nws)
+    ]
+    kind, buffers = pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
+    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[values]) for values in of_lines]
+    return pl.DataFrame(dict(zip(("line_starts", "line_nws"), lists, strict=True)))
 
 
 # UTF-16 units above U+0020 per byte of UTF-8: a character is counted at its first byte, the others add 0.
