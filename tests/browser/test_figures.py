@@ -62,24 +62,3 @@ def test_tables_draw_each_kind_with_a_shape_of_its_own(opened: Opened) -> None:
     )
     assert len(set(shapes)) == len(KIND_LOOKS)
     assert all(shape.endswith("true") for shape in shapes)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_marks_and_the_names_in_their_colours_can_be_read(opened: Opened, theme: str) -> None:
-    page = opened("index.html", color_scheme=theme)
-    ratios = page.evaluate("""() => {
-      const probe = document.body.appendChild(document.createElement('i'));
-      const light = name => {
-        probe.style.color = `var(--${name})`;
-        const part = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-        const [r, g, b] = getComputedStyle(probe).color.match(/[0-9.]+/g).map(each => part(each / 255));
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-      };
-      const marks = ['imported', 'baseline', 'oracle'];
-      for (const kind of ['retriever', 'agent']) marks.push(kind, ...[2, 3, 4].map(shade => `${kind}-${shade}`));
-      return marks.flatMap(mark => ['page', 'raised'].map(behind => {
-        const pair = [light(mark), light(behind)].sort((a, b) => b - a);
-        return [`${mark} on ${behind}`, (pair[0] + 0.05) / (pair[1] + 0.05)];
-      }));
-    }""")
-    assert [name for name, ratio in ratios if ratio < 4.5] == []
