@@ -27,11 +27,14 @@ def frame(rows: Iterable[Sequence[object]], *columns: str, **others: pl.DataType
 
 def score_rows(given: Mapping[str, Sequence[object]], **same: object) -> pl.LazyFrame:
     """Rows of `scores`: some columns as given, the others alike in every row, as said, as usual or null."""
-    columns = table("scores").columns
-    rows = pl.LazyFrame(given, {name: columns[name] for name in given})
-    same = {**dict.fromkeys(columns), **SCORE, **same}
-    others = {name: pl.lit(same[name], kind) for name, kind in columns.items() if name not in given}
-    return rows.with_columns(**others).select(*columns)
+    return filled("scores", pl.DataFrame(given, {name: TYPES[name] for name in given}), **SCORE | same).lazy()
+
+
+def filled(name: str, given: pl.DataFrame, **same: object) -> pl.DataFrame:
+    """Rows of a table: some columns as given, the others alike in every row, as said, or null."""
+    columns = table(name).columns
+    others = {column: pl.lit(same.get(column)) for column in columns if column not in given.columns}
+    return given.with_columns(**others).select(*columns).cast(pl.Schema(columns))
 
 
 def chunk_rows(*sha256: str, chunker: str = "c") -> pl.DataFrame:

@@ -18,6 +18,7 @@ from lake.store import Lake
 from lake.tables import table
 from tests.bench import Bench, Row, Settings
 from tests.bench._measure import Measured, call, fastest, row
+from tests.frames import filled
 
 N_ITEMS, N_RUNS, N_STEPS = 1_136, 20, 60
 FULL = {"seconds": 20, "peak_mb": 4_000}
@@ -162,13 +163,8 @@ def _empty_lists(n: int, of: pl.DataType) -> pl.Series:
 
 def _write(lake: Lake, name: str, columns: Mapping[str, Column], *, part: str = PART, **folders: str) -> None:
     """Rows of a table; a single value stands in every row, and what is not given is null."""
-    declared = table(name)
-    long = {key: value for key, value in columns.items() if not isinstance(value, (str, int))}
-    single = [pl.lit(value).alias(key) for key, value in columns.items() if isinstance(value, (str, int))]
-    absent = [pl.lit(None).alias(key) for key in declared.columns if key not in columns]
-    frame = pl.DataFrame(long).with_columns(*single, *absent).select(list(declared.columns))
-    inside = {"benchmark": BENCHMARK} if "benchmark" in declared.folders else {}
-    lake.write(name, frame.cast(pl.Schema(declared.columns)), part=part, fingerprint="", **inside, **folders)
+    inside = {"benchmark": BENCHMARK} if "benchmark" in table(name).folders else {}
+    lake.write(name, filled(name, pl.DataFrame(columns)), part=part, fingerprint="", **inside, **folders)
 
 
 # Sealing a protocol belongs to the start, as importing does.

@@ -15,11 +15,11 @@ from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
 from lake.store import Lake
 from lake.tables import table
-from tests.frames import write
+from tests.frames import filled, write
 from tests.report.small_lake import row, write_boards
 
 Integers = npt.NDArray[np.int64]
-Column = pl.Expr | pl.Series | str | int | float | bool | None
+Column = pl.Series | str | float | bool | None
 
 PROTOCOLS = ("repoeval@chunking-v1", "repoeval@target-v1", "repobench-r@official-v1", "contextbench@docs-v1")
 TASKS = {"repoeval": "prompt", "repobench-r": "official", "contextbench": "issue"}
@@ -148,8 +148,8 @@ def _write_scores(
                 "found_rank": rank.cast(pl.Float64),
             }
             value = known.get(name, (1 / rank).round(4) * 0.875 + noise)
-            measured: dict[str, Column] = {"granularity": declared_metrics[name].granularity, "metric": name, "k": k}
-            parts.append(items.select("item_id", value=value, numerator=value, **_literals(measured)))
+            of_one = {"granularity": pl.lit(declared_metrics[name].granularity), "metric": pl.lit(name), "k": pl.lit(k)}
+            parts.append(items.select("item_id", value=value, numerator=value, **of_one))
     scores = pl.concat(parts)
     _write(lake, "scores", scores, **folders, protocol_hash=protocol.name, denominator=1.0)
     means = _aggregates(scores, items, folders["benchmark"])
@@ -226,14 +226,7 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
     _write(lake, "comparisons", compared, **folders, **same, equivalent=False, exploratory=False, unit="repository")
 
 
-def _literals(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
-    return {name: value if isinstance(value, pl.Expr) else pl.lit(value) for name, value in columns.items()}
-
-
 def _write(lake: Lake, name: str, frame: pl.DataFrame, *parts: str, **columns: Column) -> None:
     """Rows of a table; what is given beside them is the same in every row or a folder's, what is not given null."""
-    schema, folders = table(name).columns, {folder: str(columns[folder]) for folder in table(name).folders}
-    own = {column: value for column, value in columns.items() if column in schema and column not in frame.columns}
-    absent = {column: None for column in schema if column not in frame.columns and column not in own}
-    full = frame.with_columns(**_literals({**own, **absent})).select(list(schema)).cast(pl.Schema(schema))
-    lake.write(name, full, part="".join(parts) or "all", fingerprint="f", **folders)
+    folders = {folder: str(columns[folder]) for folder in table(name).folders}
+    lake.write(name, filled(name, frame, **columns), part="".join(parts) or "all", fingerprint="f", **folders)
