@@ -83,7 +83,7 @@ class Manifest:
             for name, file in sorted(self.files.items())
         }
         manifest = {"generator": GENERATOR, "format": _FORMAT_VERSION, **vars(self), "files": files}
-        return json.dumps(manifest, indent=1, ensure_ascii=False, default=vars) + "\n"
+        return TypeAdapter(dict[str, object]).dump_json(manifest, indent=1).decode() + "\n"
 
 
 def manifest_in(file: Path) -> Manifest:

@@ -100,14 +100,15 @@ def drawn(
     `holes` has the values of the layers' holes, `tables` their rows, `size` is a plot's in pixels, `padding` the room
     around it, `name` the text for screen readers. With `panels` there is a plot for each value of column `panel`.
     """
-    chart = json.loads(
-        _HOLE.sub(lambda hole: json.dumps(holes[hole[1] or hole[2]]), _compiled(layers, size, tuple(panels)))
-    )
+    # Only panels are compiled with their size: otherwise it is two numbers of the compiled chart.
+    compiled = _compiled(layers, size if panels else (1, 1), tuple(panels))
+    chart = json.loads(_HOLE.sub(lambda hole: json.dumps(holes[hole[1] or hole[2]]), compiled))
     for data in chart["data"]:
         if data["name"] in tables:
             data["values"] = tables[data["name"]]
+    whole = {} if panels else {"width": size[0], "height": size[1]}
     # As text, in which Vega reads the digits of numbers as it does from Vega-Lite.
-    svg = vlc.vega_to_svg(json.dumps({**chart, "padding": padding}))
+    svg = vlc.vega_to_svg(json.dumps({**chart, **whole, "padding": padding}))
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Digits beyond a tenth of a pixel are half of a chart of many systems.
     svg = _PLACES.sub(lambda match: _HUNDREDTHS.sub("", match[0]), svg)
