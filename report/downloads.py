@@ -67,9 +67,13 @@ class Download:
         return f"{first.rstrip('.')}."
 
 
+LEFT_OUT = ("oracle", "random")
+"""The retrievers whose rankings are not published."""
+
 _LINES = "Lines are counted from 0 and a range ends before line_end: an editor's lines 10 to 20 are 9 and 20 here."
 _SUMMED = "The parts of a run are added up; query times are their median and 95th percentile."
 _NO_TEXT = "Queries and answers as text are not published here."
+_OF_SYSTEMS = "A lake's rankings of `oracle` and `random` are left out: the gold comes first, or chance orders them."
 _TEXTS = ("patch", "target_text")
 
 DOWNLOADS: Sequence[Download] = (
@@ -80,7 +84,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("ledger", "ledger", of_runs=True, if_any=True),
     Download("ledger_means", "ledger_means", of_runs=True, if_any=True),
     Download("step_scores", "step_scores", of_runs=True, if_any=True),
-    Download("rankings", "hits", of_runs=True, note=_LINES, ships=True),
+    Download("rankings", "hits", of_runs=True, note=f"{_LINES} {_OF_SYSTEMS}", ships=True),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("usage", "usage", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
@@ -109,11 +113,9 @@ class Stored:
     def __init__(self, download: Download, path: Path, site: Path, edition: str = "") -> None:
         self.download, self.path, self.edition = download, path.relative_to(site).as_posix(), edition
         self.n_rows, self.n_bytes, self.sha256 = _n_rows(path), path.stat().st_size, sha256_of_file(path)
-        stored = pl.scan_parquet(path)
-        of_table = table(download.table)
-        schema = stored.collect_schema()
-        self.columns = [(name, str(kind), of_table.column_meaning(name)) for name, kind in schema.items()]
-        self.first = stored.head(3).collect().rows()
+        first, of_table = pl.read_parquet(path, n_rows=3), table(download.table)
+        self.columns = [(name, str(kind), of_table.column_meaning(name)) for name, kind in first.schema.items()]
+        self.first = first.rows()
 
 
 def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list[Stored]:
@@ -121,13 +123,13 @@ def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list
 
     `metadata` is stored in each file written.
     """
-    runs, folder, stored = run_kinds(lake).select("run_id", "system", "kind").collect(), site / DATA_FOLDER, []
+    runs, folder, stored = run_kinds(lake).collect(), site / DATA_FOLDER, []
     folder.mkdir(parents=True)
     editions = lake.editions if isinstance(lake, LakeWithEditions) else []
     for download in DOWNLOADS:
         own = Lake(lake.root) if download.ships else lake
         if not download.if_any or own.parts(download.table):
-            frame, note = _published(own, download, for_readers(own, download, _frame(own, download), runs))
+            frame, note = _published(own, download, for_readers(own, download, _frame(own, download, runs), runs))
             shown = replace(download, note=f"{download.note} {note}".strip())
             paths = _write(frame, folder / f"{download.name}.parquet", {**metadata, **file_metadata(shown, frame)})
             stored += [Stored(shown, path, site) for path in paths]
@@ -196,10 +198,13 @@ def primary_measure() -> list[pl.Expr]:
     return [pl.col("primary").struct.field(name) for name in MEASURE]
 
 
-def _frame(lake: Lake, download: Download) -> pl.LazyFrame:
-    frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table)
+def _frame(lake: Lake, download: Download, runs: pl.DataFrame) -> pl.LazyFrame:
     if download.table == "runs":
-        frame = run_kinds(lake)
+        return runs.lazy()
+    frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table)
+    if download.table == "hits":
+        left_out = runs.filter(pl.col("retriever").is_in(LEFT_OUT))["run_id"]
+        frame = frame.filter(~pl.col("run_id").is_in(left_out.implode()))
     elif download.table == "queries":
         text = pl.col("text")
         frame = frame.with_columns(n_chars=text.str.len_chars(), n_tokens=text.str.count_matches(REGEX_TOKEN))

@@ -52,7 +52,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     name = f"{benchmark}-{edition}"
     frames = {table: _of(lake, table, benchmark) for table in _OF_BENCHMARK}
     frames["comparisons"] = _needed(frames, benchmark)
-    kinds = run_kinds(lake).select("run_id", "system", "kind").collect()
+    kinds = run_kinds(lake).collect()
     for table_name, download in _SHIPPED.items():
         frames[table_name] = for_readers(lake, download, frames[table_name].lazy(), kinds).collect()
     frames = {table: _renamed(frame, benchmark, name) for table, frame in frames.items()}

@@ -36,7 +36,8 @@ def test_every_row_of_a_run_names_its_system_and_benchmark(built: Path) -> None:
         if download.of_runs and not download.if_any:
             frame = pl.read_parquet(built / "data" / f"{download.name}.parquet")
             assert frame.columns[:2] == ["benchmark", "system"], download.name
-            assert set(frame["system"]) == {*SYSTEMS, LIMITED}, download.name
+            chance = {"fixed-nws-1500+random"} if download.name == "rankings" else set()
+            assert set(frame["system"]) == {*SYSTEMS, LIMITED} - chance, download.name
 
 
 def test_long_texts_are_left_out(built: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_table_too_large_for_a_host_is_split(small: Lake, tmp_path: Path, monk
 def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_says_so(
     small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hits = small.scan("hits").collect()
+    hits = small.scan("hits").filter(~pl.col("run_id").str.contains("random")).collect()
     by_rank = hits.group_by("rank").len().sort("rank")["len"]
     assert len(by_rank) > 1
     monkeypatch.setattr(downloads, "MAX_RANKED", hits.height - 1)
