@@ -148,7 +148,6 @@ def test_a_subset_that_the_source_has_not_is_data_missing(source: Path, tmp_path
     ("arguments", "error", "meant"),
     [
         (["repoevl"], "unknown benchmark 'repoevl'", "'repoeval'"),
-        (["--subsets", "function2k"], "unknown subset 'function2k'", "'function-2k'"),
         (["--subsets", "function-3k"], "unknown subset 'function-3k'", "'function-"),
         (["--chunkers", "whole-fil"], "unknown chunker 'whole-fil'", "'whole-file'"),
         (["--chunkers", "fixed-nws-0"], "unknown chunker 'fixed-nws-0'", "'fixed-nws-800'"),
