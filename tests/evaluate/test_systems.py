@@ -59,11 +59,6 @@ def test_a_word_for_several_chunkers_picks_those_that_the_lake_holds() -> None:
     assert {system.chunker for system in systems} == {"fixed-nws-600", "syntax-2400"}
 
 
-def test_without_patterns_all_run_that_are_meant_to_run_unasked() -> None:
-    free = {name for name, retriever in SOME.items() if retriever.runs_unnamed("repoeval/prompt")}
-    assert {system.name for system in _chosen()} == {f"{chunker}+{name}" for chunker in CHUNKERS for name in free}
-
-
 def test_there_is_an_oracle_for_each_protocol_and_it_comes_first() -> None:
     systems = [system for system in _chosen() if system.chunker == "window-4-2"]
     protocols = [system.protocol for system in systems if system.retriever.name == "oracle"]
