@@ -168,6 +168,7 @@ class _Reader:
         repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         for group in rows.pools:
             self.contents.write(group.blobs)
+            self.contents.add(group.contents)
             if group.name:
                 self._write_files(part, repos, group)
         folders = stored_parts.query_folders(self.benchmark)

@@ -8,6 +8,7 @@ import dataframely as dy
 import polars as pl
 
 from ingest.benchmarks.schema import DataSchema
+from ingest.contents.blobs import RawContent
 from ingest.sources.tree import HUB, RawFiles, Source
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
@@ -18,12 +19,16 @@ from lake.text import counted
 
 @dataclass(frozen=True)
 class PoolGroup:
-    """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory."""
+    """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory.
+
+    Contents are rows of `blobs`, or by sha256 in `contents` if only those that the lake lacks are to become rows.
+    """
 
     name: str
     files: dy.DataFrame[Files]
     blobs: dy.DataFrame[Blobs]
     kind: str = "searched"
+    contents: Mapping[str, RawContent] = field(default_factory=dict)
 
 
 Rows = Sequence[Mapping[str, object]] | pl.DataFrame

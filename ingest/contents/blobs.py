@@ -1,6 +1,6 @@
 """Raw bytes as rows of the tables `files` (pool and path) and `blobs` (each content once, by sha256)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 import dataframely as dy
@@ -18,6 +18,7 @@ BATCH_BYTES = 32_000_000
 """The number of bytes read, decoded and measured at a time; each line counts as 64 more, the cost of finding it."""
 
 _File = tuple[str, str, bytes]  # pool id, path, raw bytes
+RawContent = tuple[str, bytes]  # language, raw bytes
 
 
 class SharedContent(bytes):
@@ -50,14 +51,14 @@ def pool_batches(
     columns = table("files").columns
     seen = set() if seen is None else seen
     rows: list[tuple[str, str, str, int]] = []
-    contents: dict[str, tuple[str, bytes]] = {}
+    contents: dict[str, RawContent] = {}
     weight = 0
     for pool_id, path, data in files:
         sha256 = data.sha256 if isinstance(data, SharedContent) else sha256_of(data)
         rows.append((pool_id, path, sha256, 0))
         if sha256 not in seen:
             seen.add(sha256)
-            contents[sha256] = (path, data)
+            contents[sha256] = (language_of(path), data)
             weight += len(data) + 64 * data.count(b"\n")
         if weight > BATCH_BYTES:
             yield Files.cast(pl.DataFrame(rows, columns, orient="row")), _blobs(contents)
@@ -71,7 +72,7 @@ def concat_files(batches: Iterable[pl.DataFrame]) -> dy.DataFrame[Files]:
     return Files.cast(pl.concat(batches).sort("pool_id", "path").with_columns(position=position))
 
 
-def _blobs(contents: dict[str, tuple[str, bytes]]) -> dy.DataFrame[Blobs]:
+def _blobs(contents: Mapping[str, RawContent]) -> dy.DataFrame[Blobs]:
     decoded = [decode(data) for _, data in contents.values()]
     lines = line_columns([text.encode() for text, _ in decoded])
     by_flag = {
@@ -87,7 +88,7 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> dy.DataFrame[Blobs]:
         "n_bytes": [len(data) for _, data in contents.values()],
         "n_lines": lines["line_starts"].list.len().cast(pl.Int64),
         **lines.to_dict(),
-        "language": [language_of(path) for path, _ in contents.values()],
+        "language": [language for language, _ in contents.values()],
         "flags": pl.select(flags=pl.concat_list(flags).list.drop_nulls())["flags"],
     }
     return Blobs.cast(pl.DataFrame(columns, schema=table("blobs").columns))
@@ -106,6 +107,10 @@ class Contents:
         current = [part for part in parts if _target(self._lake, part.name).is_current]
         self._stale = [part for part in parts if part not in current]
         return set(self._lake.scan_parts(current, "blobs").select("sha256").collect()["sha256"])
+
+    def add(self, contents: Mapping[str, RawContent]) -> None:
+        """Measure and store the given contents, by sha256, that are new; the others are not even decoded."""
+        self.write(_blobs({sha256: content for sha256, content in contents.items() if sha256 not in self._known}))
 
     def write(self, blobs: pl.DataFrame) -> None:
         """Store the given blobs that are new or were stored by another version of the code."""

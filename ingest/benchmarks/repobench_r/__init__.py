@@ -13,15 +13,15 @@ import polars as pl
 from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, SubsetRows
 from ingest.benchmarks.fields import FieldError, Fields, check, encodable, text_at, upstream_rows
 from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
-from ingest.contents.blobs import SharedContent, pool_frames
 from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source
 from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
 from lake.offsets import split_lines
 from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
-from lake.tables.ingested import Blobs
+from lake.tables.ingested import Blobs, Files
 from lake.text import is_blank
 
 ROWS_OF_A_PART = 4_000
@@ -112,8 +112,9 @@ def _reading(
     part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects
 ) -> SubsetRows:
     language = name.partition("_")[0]
-    items, queries, gold, files = [], [], [], []
-    contents: dict[str, SharedContent] = {}
+    items, queries, gold, pools = [], [], [], []
+    # A candidate occurs in many pools, so each is hashed once; in a pool it is a number.
+    numbers: dict[str, int] = {}
     same = {"subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
         item_id = str(row.item["item_id"])
@@ -122,14 +123,18 @@ def _reading(
         queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"item_id": item_id, "gold": "candidate", **span})
-        for number, candidate in enumerate(row.candidates):
-            if (content := contents.get(candidate)) is None:
-                content = contents[candidate] = SharedContent(candidate.encode())
-            files.append((item_id, f"cand:{number}", content))
-    stored, blobs = pool_frames(files)
-    # The language cannot be told from a candidate's path, which has no file ending.
-    blobs = Blobs.cast(blobs.with_columns(language=pl.lit(language)))
-    return SubsetRows.of(items, queries, gold, [PoolGroup(part, stored, blobs, "candidates")])
+        pools.append((item_id, [numbers.setdefault(candidate, len(numbers)) for candidate in row.candidates]))
+    texts = [candidate.encode() for candidate in numbers]
+    sha256 = pl.Series(list(map(sha256_of, texts)), dtype=pl.String)
+    of_pools = pl.LazyFrame(pools, {"pool_id": pl.String, "content": pl.List(pl.Int64)}, orient="row")
+    files = (
+        of_pools.with_columns(position=pl.int_ranges(pl.col("content").list.len()))
+        .explode("content", "position")
+        .with_columns(path=pl.format("cand:{}", "position"), sha256=pl.lit(sha256).gather("content"))
+    )
+    contents = {key: (language, text) for key, text in zip(sha256, texts, strict=True)}
+    pool = PoolGroup(part, Files.cast(files).collect(), Blobs.create_empty(), "candidates", contents)
+    return SubsetRows.of(items, queries, gold, [pool])
 
 
 def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
