@@ -53,13 +53,17 @@ class Offsets(NamedTuple):
         """The line offsets of each row of `blobs`, from its stored columns."""
         size = pl.col("text").str.len_bytes().cast(pl.Int64)
         counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
-        n_places = counts["byte"].list.len().to_numpy()
-        bytes_ = np.split(counts["byte"].explode().to_numpy().astype(np.int32), np.cumsum(n_places))[:-1]
-        nws = np.split(counts["nws"].explode().drop_nulls().to_numpy(), np.cumsum(n_places - 1))[:-1]
-        return [
-            cls(np.arange(len(byte), dtype=np.int32), byte, _before(each))
-            for byte, each in zip(bytes_, nws, strict=True)
-        ]
+        n_places = counts["byte"].list.len().to_numpy().astype(np.int64)
+        end = np.cumsum(n_places)
+        text = np.repeat(np.arange(len(end)), n_places)
+        byte = counts["byte"].explode().to_numpy().astype(np.int32)
+        # One running sum over all texts. A text has one place more than lines.
+        before = np.append(0, np.cumsum(counts["nws"].explode().drop_nulls().to_numpy()))
+        nws = before[np.arange(len(text)) - text]
+        nws = (nws - nws[end - n_places][text]).astype(np.int32)
+        line = np.arange(n_places.max(initial=0), dtype=np.int32)
+        spans = zip((end - n_places).tolist(), end.tolist(), strict=True)
+        return [cls(line[: last - first], byte[first:last], nws[first:last]) for first, last in spans]
 
     @property
     def n_nws(self) -> npt.NDArray[np.int64]:

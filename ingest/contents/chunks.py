@@ -53,14 +53,15 @@ Seen = tuple[dict[str, Found], dict[str, Cut]]
 def look_through(contents: Sequence[Content]) -> list[Seen]:
     """The definitions and cuts of some contents; an error in one does not affect the others."""
     seen = []
+    resolved = {names: resolve_chunkers(names) for names in {content.chunkers for content in contents}}
     for content in contents:
         try:
             definitions = definitions_of(content.text, content.ending)
         except Exception as error:
             definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
         document = Document(content.text, content.language)
-        chunkers = resolve_chunkers(content.chunkers)
-        seen.append((definitions, {chunker.name: cut_document(chunker, document) for chunker in chunkers}))
+        cuts = {chunker.name: cut_document(chunker, document) for chunker in resolved[content.chunkers]}
+        seen.append((definitions, cuts))
     return seen
 
 

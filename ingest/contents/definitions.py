@@ -195,11 +195,13 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
 
     The tree is used even if it has syntax errors. Byte offsets are those of the text in UTF-8.
     """
+    if ending not in LANGUAGES:
+        return {}
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
-    readers = {"official": official_definitions, "docs": docs_definitions} if ending in LANGUAGES else {}
+    readers = {"official": official_definitions, "docs": docs_definitions}
     if ending not in ENDINGS:
-        readers.pop("official", None)
-    root = syntax_tree(data, LANGUAGES[ending]) if readers else ""
+        readers.pop("official")
+    root = syntax_tree(data, LANGUAGES[ending])
     if isinstance(root, str):
         return {name: Found(why_not=root) for name in readers}
     return {name: Found(read(root, data, ending)) for name, read in readers.items()}
