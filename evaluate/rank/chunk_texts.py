@@ -177,7 +177,7 @@ def pieces_of(lake: Lake, sha256: pl.Series) -> list[Block]:
     """Blocks that together contain the pieces of some contents; each content is in one of them."""
     missing, blocks = set(sha256), list[Block]()
     for key, block in list(_kept.items()):
-        if known := missing.intersection(block.contents["sha256"]):
+        if known := missing.intersection(block.contents["sha256"].to_list()):
             _kept.move_to_end(key)
             blocks.append(block)
             missing -= known

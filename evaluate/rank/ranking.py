@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 import dataframely as dy
 import numpy as np
@@ -76,8 +78,7 @@ def rank(
     The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
     queries and chunks of only white space score 0, whatever the retriever returns.
     """
-    frames = [pl.DataFrame(schema=HITS)]
-    result = Ranked(frames[0], {}, {}, 0.0, 0, [])
+    returned, result = list[_Returned](), Ranked(pl.DataFrame(schema=HITS), {}, {}, 0.0, 0, [])
     for pool, queries in pairs:
         started = time.perf_counter()
         try:
@@ -112,8 +113,9 @@ def rank(
             ranked = np.take_along_axis(scores, order, axis=-1)
             if part == RANKING:
                 _count_ties(queries, ranked, cut_offs, result.ties)
-            frames.append(_best(part, pool, queries, ranked[:, :depth], order[:, :depth]))
-    result.hits = pl.concat(frames)
+            returned.append(_returned(part, pool, queries, ranked[:, :depth], order[:, :depth]))
+    if returned:
+        result.hits = _hits(returned)
     return result
 
 
@@ -136,21 +138,33 @@ def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties:
                 ties.setdefault(queries.item_id[row], []).append(k)
 
 
-def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> pl.DataFrame:
-    """The returned chunks of every query, in order, as rows."""
+class _Returned(NamedTuple):
+    """The returned chunks of some queries, in order; `row` is the query of each."""
+
+    part: str
+    item_id: Sequence[str]
+    row: Integers
+    rank: Integers
+    chunk: Integers
+    score: Floats
+
+
+def _returned(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> _Returned:
     row, column = np.nonzero(~np.isnan(ranked))
     first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[row if pool.side_by_side else 0]
-    return pl.DataFrame(
-        {
-            # Gathered from a series, so that the rows share one text per query, without a query plan.
-            "item_id": pl.Series(queries.item_id, dtype=pl.String)[row],
-            "part": pl.Series([part], dtype=pl.String).new_from_index(0, len(row)),
-            "rank": column + 1,
-            "chunk": first + order[row, column],
-            "score": ranked[row, column],
-        },
-        schema=HITS,
-    )
+    return _Returned(part, queries.item_id, row, column + 1, first + order[row, column], ranked[row, column])
+
+
+def _hits(returned: Sequence[_Returned]) -> pl.DataFrame:
+    """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
+    parts, item_ids, *columns = zip(*returned, strict=True)
+    row, *numbers = map(np.concatenate, columns)
+    sizes, n_queries = [len(each.row) for each in returned], np.array([*map(len, item_ids)])
+    row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
+    # Gathered from series, so that rows share their texts, without a query plan.
+    item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
+    part = pl.Series(parts, dtype=pl.String)[np.repeat(np.arange(len(parts)), sizes)]
+    return pl.DataFrame(dict(zip(HITS, (item_id, part, *numbers), strict=True)), schema=HITS)
 
 
 def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
@@ -216,14 +230,16 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     n_nws = pl.lit(pools.chunks["n_nws"]).gather(pl.col("chunk"))
     of_items = _by_run(ranked).lazy().filter(pl.col("part") == RANKING).with_columns(n_nws=n_nws).group_by(key)
     returned = of_items.agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    ties = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.ties.items()]
+    # A row per cut-off: rows with lists are slow to read.
+    ties = [(run_id, item, k) for run_id, of_run in ranked.items() for item, ks in of_run.ties.items() for k in ks]
     failed = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.failed.items()]
     texts = dict.fromkeys(key, pl.String())
+    tied = pl.LazyFrame(ties, {**texts, "ties": pl.Int64}, orient="row").group_by(key).agg("ties")
     known = (
         pl.LazyFrame({"run_id": list(ranked)}, {"run_id": pl.String})
         .join(items.lazy().select("item_id"), how="cross")
         .join(pl.LazyFrame(failed, {**texts, "error": pl.String}, orient="row"), on=key, how="left")
-        .join(pl.LazyFrame(ties, {**texts, "ties": pl.List(pl.Int64)}, orient="row"), on=key, how="left")
+        .join(tied, on=key, how="left")
         .join(returned, on=key, how="left")
     )
     status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))

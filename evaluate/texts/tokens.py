@@ -136,7 +136,7 @@ class Refined:
 
     def of(self, texts: Counted) -> Counted:
         """The counts of texts, given their counts by the other tokenizer."""
-        made = by_spelling(map(self.rule, texts.vocabulary))
+        made = by_spelling(map(self.rule, texts.vocabulary.to_list()))
         counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
         return Counted(made.tokens, counts)

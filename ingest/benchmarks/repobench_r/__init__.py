@@ -112,9 +112,10 @@ def _reading(
     part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects
 ) -> SubsetRows:
     language = name.partition("_")[0]
-    items, queries, gold, pools = [], [], [], []
+    items, queries, gold = [], [], []
     # A candidate occurs in many pools, so each is hashed once; in a pool it is a number.
     numbers: dict[str, int] = {}
+    content = list[int]()
     same = {"subset": name, "split": split, "language": language, "scorable": True}
     for row in rows(rejects):
         item_id = str(row.item["item_id"])
@@ -123,14 +124,15 @@ def _reading(
         queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"item_id": item_id, "gold": "candidate", **span})
-        pools.append((item_id, [numbers.setdefault(candidate, len(numbers)) for candidate in row.candidates]))
+        content += [numbers.setdefault(candidate, len(numbers)) for candidate in row.candidates]
     texts = [candidate.encode() for candidate in numbers]
-    sha256 = pl.Series(list(map(sha256_of, texts)), dtype=pl.String)
-    of_pools = pl.LazyFrame(pools, {"pool_id": pl.String, "content": pl.List(pl.Int64)}, orient="row")
+    sha256 = list(map(sha256_of, texts))
+    of_pools = {"pool_id": pl.String, "n_candidates": pl.Int64}
     files = (
-        of_pools.with_columns(position=pl.int_ranges(pl.col("content").list.len()))
-        .explode("content", "position")
-        .with_columns(path=pl.format("cand:{}", "position"), sha256=pl.lit(sha256).gather("content"))
+        pl.LazyFrame({column: [item[column] for item in items] for column in of_pools}, of_pools)
+        .with_columns(position=pl.int_ranges("n_candidates"))
+        .explode("position", empty_as_null=False)
+        .with_columns(path=pl.format("cand:{}", "position"), sha256=pl.Series(sha256, dtype=pl.String).gather(content))
     )
     contents = {key: (language, text) for key, text in zip(sha256, texts, strict=True)}
     pool = PoolGroup(part, Files.cast(files).collect(), Blobs.create_empty(), "candidates", contents)
