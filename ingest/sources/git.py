@@ -6,8 +6,9 @@ Git runs in bare repositories: no work tree, hook, filter, submodule or prompt, 
 import os
 import re
 import shutil
+import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -34,6 +35,10 @@ _FORMS = {
         "expected github, https://host/…, http://host/… or file:///folder, without credentials",
     ),
 }
+# Parts of git's messages, in lower case. A server may ask for a login when a repository does not exist.
+_NOT_THERE = ("repository not found", "not appear to be a git repository", "could not read username",
+              "authentication failed", "returned error: 401", "returned error: 404", "info/refs not found",
+              "not our ref", "couldn't find remote ref")  # fmt: skip
 _COMMITS = "refs/goldspan/commits/"
 _LOCAL_SECONDS = 300.0  # time limit of a command that contacts no server
 MAX_BLOB_BYTES = 1_000_000  # larger contents are not read
@@ -213,13 +218,17 @@ class GitFolder:
 class Repositories:
     """Git repositories in the folder `git/` of a cache; `base` is the URL that `owner/name` is appended to.
 
-    `timeout` is the limit for one fetch in seconds; `say` is called for each.
+    `waits` are the seconds before a failing server is asked again, each used once until a fetch succeeds; `timeout` is
+    the limit for one fetch in seconds; `say` is called for each.
     """
 
     cache: Path
     base: str = GITHUB
+    waits: Sequence[float] = (1.0, 2.0, 4.0)
     timeout: float = 1800.0
+    sleep: Callable[[float], None] = time.sleep
     say: Callable[[str], None] = lambda _: None
+    _n_waited: int = 0
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched if the cache does not have it."""
@@ -245,11 +254,16 @@ class Repositories:
         if commit not in git.commits():
             self.say(f"fetching {url} at {commit[:12]}")
             how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
-            answer = git.ask("fetch", *how, url, f"{commit}:{_COMMITS}{commit}", seconds=self.timeout)
-            if answer.code:
-                what = f"{url} cannot be fetched at {commit}: {answer.reason}"
-                hint = f"Try again online; what was fetched is kept in {git.folder.parent}."
-                raise RepositoryError(what, hint=hint, code=Exit.MISSING)
+            words = ("fetch", *how, url, f"{commit}:{_COMMITS}{commit}")
+            while (answer := git.ask(*words, seconds=self.timeout)).code:
+                is_not_there = any(part in answer.err.lower() for part in _NOT_THERE)
+                if is_not_there or self._n_waited == len(self.waits):
+                    what = f"{url} cannot be fetched at {commit}: {answer.reason}"
+                    hint = "" if is_not_there else f"Try again online; what was fetched is kept in {git.folder.parent}."
+                    raise RepositoryError(what, hint=hint, code=Exit.MISSING)
+                self.sleep(self.waits[self._n_waited])
+                self._n_waited += 1
+            self._n_waited = 0
         return git.checkout(commit)
 
 

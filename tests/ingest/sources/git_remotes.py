@@ -54,10 +54,15 @@ class Remote:
         return printed
 
 
+class Waits(list[float]):
+    def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
 def repositories(cache: Path, base: Path, messages: list[str] | None = None) -> Repositories:
-    """A cache over remotes in a folder; its fetches are noted."""
+    """A cache over remotes in a folder, which never waits; its fetches are noted."""
     told = messages if messages is not None else []
-    return Repositories(cache, base=f"file://{base}", timeout=60.0, say=told.append)
+    return Repositories(cache, base=f"file://{base}", timeout=60.0, sleep=Waits(), say=told.append)
 
 
 def git_that(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Sequence[str]) -> Path:

@@ -12,7 +12,7 @@ from ingest.sources.git import Repositories
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import COMMITTED, FILES, build, items, row
-from tests.ingest.sources.git_remotes import Remote, commands, git_that, repositories, served
+from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories, served
 from tests.tiny import ROOT, Said, command, refused, stored
 
 HULL = ("100644", "src/hull.py", b"planks = 12\n")
@@ -123,11 +123,29 @@ def test_a_content_that_is_damaged_is_fetched_again_by_the_next_run(tmp_path: Pa
     assert [data for _, data in cache.files("acme/boats", commit).read()] == [HULL[2]]
 
 
-def test_a_server_out_of_reach_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_is_asked_again_after_growing_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    once = f'[ $(grep -c " fetch " {tmp_path}/bin/log) -le 2 ]'
+    fails = f'case " $* " in *" fetch "*) if {once}; then echo "fatal: early EOF" >&2; exit 128; fi;; esac'
+    git_that(tmp_path / "bin", monkeypatch, [fails])
+    waits = Waits()
+    cache = Repositories(tmp_path / "cache", base=f"file://{tmp_path / 'remotes'}", sleep=waits)
+    assert dict(cache.files("acme/boats", commit).read()) == {HULL[1]: HULL[2]}
+    assert waits == [1.0, 2.0]
+
+
+def test_a_server_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
-    git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{why}" >&2; exit 128;; esac'])
-    with refused(f"boats cannot be fetched at {'1' * 40}: .*Could not resolve host", Exit.MISSING):
-        Repositories(tmp_path / "cache", base="https://example.org").files("acme/boats", "1" * 40)
+    log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{why}" >&2; exit 128;; esac'])
+    waits = Waits()
+    cache = Repositories(tmp_path / "cache", base="https://example.org", sleep=waits)
+    for name in ("acme/boats", "acme/rockets"):
+        with refused(f"{name} cannot be fetched at 1{{40}}: .*Could not resolve host", Exit.MISSING):
+            cache.files(name, "1" * 40)
+    assert len(commands(log, "fetch")) == 5
+    assert waits == [1.0, 2.0, 4.0]
 
 
 def test_a_machine_without_git_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
