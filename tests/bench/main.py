@@ -1,13 +1,20 @@
 """The main job, from an empty lake to a site; again with nothing changed; again with one more chunker."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+import polars as pl
+import typer
+
+from evaluate.commands import app
 from ingest.contents.chunkers_by_name import default_chunkers
 from tests.bench import Bench, Row, Settings, Target
-from tests.bench._measure import STAGES, Job, Measured, Parts, row
+from tests.bench._measure import STAGES, Job, Measured, Parts, call, row
 
 FROM_EMPTY = {"seconds": 30, "peak_mb": 2_000}
 UNCHANGED = {"seconds": 3}
@@ -17,6 +24,10 @@ ADDED = "fixed-nws-1000"
 Stages = Mapping[str, Measured]
 EVALUATED = {"cpu_seconds": 25, "peak_mb": 700}
 """Of evaluating the sample."""
+_ALWAYS = ("bm25-okapi", "jaccard-regex", "oracle", "own-file", "random")
+_MORE = ("bm25-code", "bm25-lucene", "identifiers", "symbols", "tfidf")
+TWICE_THE_SYSTEMS = ",".join(["whole-file+edit-regex", *(f"*+{name}" for name in (*_ALWAYS, *_MORE))])
+"""The retrievers that always run, and as many again."""
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
@@ -58,13 +69,22 @@ def _rows(name: str, attempts: Sequence[Stages], target: Target, note: str = "")
 
 
 def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
-    """Evaluating all benchmarks: what it works, and how many parts it writes."""
-    job = Job(settings, folder)
+    """Evaluating all benchmarks: what it works, how many parts it writes, and how many query plans it takes."""
+    job, twice, counted = (Job(settings, folder / name) for name in ("once", "twice", "counted"))
     job.stage("ingest")
+    for other in (twice, counted):
+        shutil.copytree(job.lake, other.lake)
     before = len(job.parts())
     measured = job.stage("evaluate")
-    what = f"all benchmarks: evaluate, {len(job.parts()) - before:,} parts"
-    yield row(what, measured, target=EVALUATED if settings.is_sample else {})
+    plans = [call(count, counted.lake), call(count, twice.lake, "--systems", TWICE_THE_SYSTEMS)]
+    n_plans, n_twice = (int(str(plan.answer["n_plans"])) for plan in plans)
+    n_runs, n_runs_twice = (len([path for path in job.parts() if path.startswith("runs/")]) for job in (counted, twice))
+    what = f"all benchmarks: evaluate, {len(job.parts()) - before:,} parts, {n_plans:,} plans for {n_runs:,} runs"
+    yield row(
+        f"{what}, {n_twice:,} for {n_runs_twice:,}",
+        measured,
+        target=EVALUATED if settings.is_sample else {},
+    )
 
 
 def _written(before: Parts, after: Parts) -> str:
@@ -73,6 +93,27 @@ def _written(before: Parts, after: Parts) -> str:
     other = [path for path in written if ADDED not in path]
     others = f", others: {', '.join(other[:3])}" if other else ""
     return f", wrote {len(written)} of {len(after)} parts, {len(written) - len(other)} its own{others}"
+
+
+def count(lake: str, *arguments: str) -> dict[str, object]:
+    """Evaluate a lake in this process; how many plans that took, `collect_all` counting as one for all it is given."""
+    counted = [0]
+
+    def counting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*given: Any, **options: Any) -> Any:  # noqa: ANN401  # as the library has it
+            counted[0] += 1
+            return function(*given, **options)
+
+        return called
+
+    # Of eager frames as well, which are carried out as plans.
+    ways = [(pl.LazyFrame, "collect"), (pl.LazyFrame, "_collect_eager"), (pl, "collect_all")]
+    words = ["run", "--lake", lake, "--engine", "local:1", "--quiet", *arguments]
+    with ExitStack() as stack, suppress(SystemExit, typer.Exit):
+        for owner, name in ways:
+            stack.enter_context(patch.object(owner, name, counting(getattr(owner, name))))
+        typer.main.get_command(app)(words, standalone_mode=False)
+    return {"n_plans": counted[0]}
 
 
 MAIN = Bench(
