@@ -124,7 +124,7 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     put(tmp_path / "source/repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     command(*options, "--chunkers", "whole-file").done()
     run = command("evaluate", "--lake", lake.root, "--systems", "whole-file+bm25-okapi")
-    assert "-m ingest repoeval --chunker first=given_function:first_line" in run.err
+    assert "ingest them with it (--chunkers, or --chunker of your own)" in run.err
 
 
 @pytest.mark.slow
