@@ -12,7 +12,7 @@ from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
 from ingest.sources.git import GitFolder, RepositoryError
-from ingest.sources.tree import Checkout, unusable
+from ingest.sources.tree import Checkout
 from lake.errors import Exit
 
 FETCH_SECONDS = 3600.0
@@ -126,19 +126,16 @@ def fetched(url: str, cache: Path, at: str) -> History:
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
     settings = folder.with_suffix(".config")
     git = GitFolder(folder, str(settings))
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        # The user named the folder; git would refuse one that somebody else owns.
-        settings.write_text("[safe]\n\tdirectory = *\n" if url.startswith("file://") else "", encoding="utf-8")
-        with FileLock(folder.with_suffix(".lock")):
-            git.make()
-            options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
-            answer = git.ask("fetch", *options, url, *_REFS, seconds=FETCH_SECONDS)
-            # Fetched separately: the HEAD of a bare repository may be a branch that does not exist.
-            if not answer.code and git.ask("fetch", *options, url, f"+HEAD:{HEAD}", seconds=FETCH_SECONDS).code:
-                git.ask("update-ref", "-d", HEAD)
-    except OSError as error:
-        raise unusable(cache, error) from error
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # The user named the folder; git would refuse one that somebody else owns.
+    settings.write_text("[safe]\n\tdirectory = *\n" if url.startswith("file://") else "", encoding="utf-8")
+    with FileLock(folder.with_suffix(".lock")):
+        git.make()
+        options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
+        answer = git.ask("fetch", *options, url, *_REFS, seconds=FETCH_SECONDS)
+        # Fetched separately: the HEAD of a bare repository may be a branch that does not exist.
+        if not answer.code and git.ask("fetch", *options, url, f"+HEAD:{HEAD}", seconds=FETCH_SECONDS).code:
+            git.ask("update-ref", "-d", HEAD)
     if answer.code:
         hint = "Give the folder or URL of a git repository with at least one commit."
         raise RepositoryError(f"{url} cannot be read: {answer.reason}", hint=hint, code=Exit.MISSING)

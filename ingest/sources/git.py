@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.tree import Checkout, read_whole, unusable
+from ingest.sources.tree import Checkout, read_whole
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
@@ -234,16 +234,13 @@ class Repositories:
         """The files of a repository at a commit, fetched if the cache does not have it."""
         url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
         git = GitFolder(self.folder(url))
-        try:
-            git.folder.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(git.folder.with_suffix(".lock")):
-                try:
-                    return self._files(git, url, commit)
-                except DamagedRepositoryError:
-                    shutil.rmtree(git.folder)
-                    return self._files(git, url, commit)
-        except OSError as error:
-            raise unusable(self.cache, error) from error
+        git.folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(git.folder.with_suffix(".lock")):
+            try:
+                return self._files(git, url, commit)
+            except DamagedRepositoryError:
+                shutil.rmtree(git.folder)
+                return self._files(git, url, commit)
 
     def folder(self, url: str) -> Path:  # noqa: D102
         name = re.sub(r"[^A-Za-z0-9._-]", "_", url)[-60:].lstrip(".-")

@@ -1,25 +1,21 @@
 """The publishers' own files: archives in git at pinned commits, and datasets on the Hugging Face hub."""
 
-import errno
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
-
-from pydantic import BaseModel, ValidationError
+from typing import IO, Any
 
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on_disk, unusable
+from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
 BRANCH = "main"
 
-_DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 _INSTEAD = (
     "Try again online and without HF_HUB_OFFLINE; or put these files below\n"
     "  <folder>/{}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
@@ -67,7 +63,7 @@ class _Published(Source):
 
     @contextmanager
     def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
-        """Turn errors while fetching `wanted` into one `GoldspanError`, and faults of the disk into another."""
+        """Turn errors while fetching `wanted` into one `GoldspanError`."""
         # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
         from httpx2 import HTTPError
         from huggingface_hub.errors import XetDownloadError
@@ -81,8 +77,6 @@ class _Published(Source):
         try:
             yield
         except (OSError, HTTPError, XetDownloadError) as error:
-            if isinstance(error, OSError) and error.errno in _DISK_FAULTS:
-                raise unusable(self.cache, error) from error
             what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
             hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
             raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
@@ -135,11 +129,6 @@ def blob_id_of(file: Path) -> str:
         return git_blob_id(stream, file.stat().st_size)
 
 
-class _Record(BaseModel):
-    commit: str
-    sizes: dict[str, int]
-
-
 @dataclass(frozen=True)
 class DatasetSource(_Published):
     """A dataset's files, each downloaded when it is read.
@@ -154,17 +143,17 @@ class DatasetSource(_Published):
     @property
     def revision(self) -> str:
         """`owner/name@commit`."""
-        return f"{self.dataset}@{self._record().commit}"
+        return f"{self.dataset}@{self._record()['commit']}"
 
     def find(self, path: str) -> Tree | None:
         """See `Source.find`; all files are in the folder `.`."""
         if path != ".":
             return None
-        names = sorted(name for name in self._record().sizes if name.endswith(self.endings))
+        names = sorted(name for name in self._record()["sizes"] if name.endswith(self.endings))
         return Tree(path, [Entry(name, UNKNOWN_SIZE, partial(self._opened, name)) for name in names])
 
     def _opened(self, path: str) -> AbstractContextManager[IO[bytes]]:
-        commit, cache = self._record().commit, self.cache / "huggingface"
+        commit, cache = self._record()["commit"], self.cache / "huggingface"
         with self._asked(path):
             from huggingface_hub import snapshot_download
 
@@ -180,26 +169,21 @@ class DatasetSource(_Published):
         here = f"It is downloaded to {self.cache / 'huggingface'}."
         return self.had(f"{wanted} of {self.dataset}", f"dataset {self.dataset} of the Hugging Face hub", here)
 
-    def _record(self) -> _Record:
+    def _record(self) -> dict[str, Any]:
+        """The `commit`, and the `sizes` of its files by name."""
         file = self.cache / f"{self.dataset.replace('/', '--')}.json"
-        try:
-            if file.is_file():
-                return _Record.model_validate_json(file.read_bytes())
-        except ValidationError as error:
-            what = f"the record of the commit of {self.dataset} cannot be read: {error.errors()[0]['msg']}"
-            hint = f"Delete it; the next run looks up {BRANCH} again."
-            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
-        with self._asked("the commit"):
-            from huggingface_hub import HfApi
+        if not file.is_file():
+            with self._asked("the commit"):
+                from huggingface_hub import HfApi
 
-            info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=30)
-            sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or []}
-            record = _Record(commit=str(info.sha), sizes=sizes)
+                info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=30)
+            record = {"commit": info.sha, "sizes": {each.rfilename: each.size or 0 for each in info.siblings or []}}
             self.cache.mkdir(parents=True, exist_ok=True)
             beside = file.with_suffix(".tmp")
-            beside.write_text(f"{json.dumps(record.model_dump(), indent=1, sort_keys=True)}\n", encoding="utf-8")
+            beside.write_text(f"{json.dumps(record, indent=1, sort_keys=True)}\n", encoding="utf-8")
             beside.replace(file)
-        return record
+        recorded: dict[str, Any] = json.loads(file.read_bytes())
+        return recorded
 
 
 def open_hub(benchmark: str, cache: Path, *, say: Callable[[str], None] | None = None) -> Source:

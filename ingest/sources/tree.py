@@ -31,12 +31,6 @@ class UnreadableEntryError(GoldspanError):
         super().__init__(f"{path} cannot be read: {reason}", where=location, code=Exit.INVALID)
 
 
-def unusable(cache: Path, error: OSError) -> GoldspanError:
-    """The error for a cache that cannot be read or written."""
-    what = f"the cache cannot be used: {error.strerror or error}"
-    return GoldspanError(what, where=str(cache), hint="Check space and permissions.")
-
-
 @dataclass(frozen=True)
 class Entry:
     """A regular file in a tree; `path` is relative to the tree's root and stays inside it.

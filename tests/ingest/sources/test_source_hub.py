@@ -130,5 +130,5 @@ def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
 
 def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(GoldspanError, match="the cache cannot be used"):
+    with pytest.raises(GoldspanError, match=r"datasets\.zip cannot be downloaded: .*(File exists|Not a directory)"):
         _source(publisher.base, tmp_path / "file").find("datasets")
