@@ -111,12 +111,9 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
 
 def _checked(answer: object) -> Cut:
     cut = Cut(answer) if isinstance(answer, list) else answer
-    if not isinstance(cut, Cut):
-        raise ValueError(f"returned a {type(cut).__name__}, not a Cut")
-    ranges: object = cut.ranges
-    if not isinstance(ranges, list) or cut.unit not in get_args(Unit):
-        given = f"a {type(ranges).__name__} of ranges of {cut.unit!r}"
-        raise ValueError(f"answered {given}, not a list of {listed(get_args(Unit))}")
+    ranges: object = cut.ranges if isinstance(cut, Cut) else None
+    if not isinstance(cut, Cut) or not isinstance(ranges, list) or cut.unit not in get_args(Unit):
+        raise ValueError(f"answered {answer!r:.80}, not a Cut with a list of ranges of {listed(get_args(Unit))}")
     texts: Sequence[object] = cut.texts
     if len(texts) not in (0, len(ranges)):
         raise ValueError(f"answered {len(texts):,} texts for {len(ranges):,} chunks")

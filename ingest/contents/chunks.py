@@ -65,12 +65,8 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
     return seen
 
 
-def _without_trees(content: Content) -> Seen:
-    """The result for a content that crashed the parser: only the cuts that need no syntax tree."""
-    trees = [chunker.name for chunker in resolve_chunkers(content.chunkers) if chunker.declaration.grammars]
-    others = tuple(name for name in content.chunkers if name not in trees)
-    [(_, cuts)] = look_through([content._replace(ending="", chunkers=others)])
-    return {"docs": Found(why_not=CRASHED)}, dict.fromkeys(trees, Cut([], failed=CRASHED)) | cuts
+def _crashed(content: Content) -> Seen:
+    return {"docs": Found(why_not=CRASHED)}, dict.fromkeys(content.chunkers, Cut([], failed=CRASHED))
 
 
 def cut_contents(
@@ -194,7 +190,7 @@ class _Todo:
             seen = look_through(contents)
         else:
             answers = workers.map(look_through, contents, _HANDED_OUT)
-            seen = [answer or _without_trees(content) for content, answer in zip(contents, answers, strict=True)]
+            seen = [answer or _crashed(content) for content, answer in zip(contents, answers, strict=True)]
         tables = dict[str, Sequence[pl.DataFrame]]()
         if _SYMBOLS in self.n_of:
             todo = blobs.filter(_todo(_SYMBOLS))

@@ -165,11 +165,11 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
     result, _ = cut(lake, chunkers=chunkers)
-    # Three chunkers read trees, and one content killed the parser of all.
+    # One content killed the parser, and no chunker cuts it.
     failed = lake.read("chunk_status").drop_nulls("failed")
     assert set(failed["failed"]) == {CRASHED}
     assert failed["sha256"].n_unique() == 1
-    assert result.rejected == 3 + lake.read("symbol_status")["failed"].is_not_null().sum()
+    assert result.rejected == len(NAMES) + lake.read("symbol_status")["failed"].is_not_null().sum()
 
 
 def afraid_of_cats(document: Document) -> Cut:
