@@ -139,7 +139,10 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
 
 def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
     subsets = Literal[schema.subsets or benchmark.subsets]  # type: ignore[valid-type]  # known when it runs alone
-    places = {name: (_Data, "" if location.is_optional else ...) for name, location in schema.places.items()}
+    places = {
+        name: (_File if location.is_tree else _Data, "" if location.is_optional else ...)
+        for name, location in schema.places.items()
+    }
     data = create_model("Data", __config__=_STRICT, root=(str, "."), **places, subset=(subsets, ...))  # type: ignore[call-overload]  # as above
     paths = {name: (_KeyPaths, default) for name, default in schema.fields.items()}
     fields = create_model("Fields", __config__=_STRICT, **paths)  # type: ignore[call-overload]  # as above
@@ -154,8 +157,6 @@ def _is_in(folder: Path, path: Path) -> bool:
 def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Path | HubRows:
     """The path or data set that a declaration names; an error if it does not exist or is outside the folder `reads`."""
     if isinstance(data, HubRows):
-        if location.is_tree:
-            raise GoldspanError("expected a folder or zip, not a data set of the hub", code=Exit.INVALID)
         return data
     target = root / data
     if not _is_in(reads, target):

@@ -51,10 +51,10 @@ class RepositoryParquet:
     def _frames(self, where: str) -> Iterator[pl.DataFrame]:
         try:
             for frame in read_frames(self.entry, lambda names: [*filter(_KINDS.get, names)], MAX_REPOSITORY_BYTES):
-                wrong = [f"it has no column {name}" for name in ("path", "content") if name not in frame.columns]
-                wrong += [f"{name} is {kind}" for name, kind in frame.schema.items() if kind not in _KINDS[name]]
-                if wrong:
-                    raise RepositoryError(f"{where} needs the columns path, blob_sha, content: {', '.join(wrong)}")
+                is_right = all(kind in _KINDS[name] for name, kind in frame.schema.items())
+                if not is_right or not {"path", "content"} <= {*frame.columns}:
+                    has = ", ".join(f"{name} ({kind})" for name, kind in frame.schema.items()) or "none of them"
+                    raise RepositoryError(f"{where} needs the columns path, blob_sha, content; it has {has}")
                 known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
                 yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableFileError as error:
