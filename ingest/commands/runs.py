@@ -32,7 +32,7 @@ from lake.pools import Where, of_where, parse_items, with_items
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED
-from lake.text import counted
+from lake.text import counted, listed
 
 PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (
@@ -225,13 +225,11 @@ def tasks(
     console = Console()
     written = output / TASKS if format == "jsonl" else output
     console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {written}")
-    for problem in [*nameless, *unwritten][:MAX_EXAMPLES]:
-        console.say(f"  cannot be written here: {problem}")
-    if n_more := len([*nameless, *unwritten][MAX_EXAMPLES:]):
-        console.say(f"  and {n_more:,} more")
+    if problems := [*nameless, *unwritten]:
+        console.say(f"  cannot be written here: {listed(problems, MAX_EXAMPLES)}")
     made = "SESSIONS" if "trajectory" in task.answered_by else "FILE"
     console.say(typed(f"  next: python -m ingest run {made} --benchmark {benchmark} --system NAME"))
-    raise typer.Exit(Exit.INCOMPLETE if nameless or unwritten else Exit.DONE)
+    raise typer.Exit(Exit.INCOMPLETE if problems else Exit.DONE)
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:

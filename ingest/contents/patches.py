@@ -177,19 +177,17 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
 def _named(line: str) -> str:
     """The file name in a `---` or `+++` line, without the time that may follow a tab."""
     name = line[4:].removesuffix("\r")
-    return _unquoted(name) if name.startswith('"') else name.partition("\t")[0].strip()
+    quoted = re.fullmatch(r'"(.*)"\s*', name)
+    return _unquoted(quoted[1]) if quoted else name.partition("\t")[0].strip()
 
 
 def _unquoted(name: str) -> str:
-    r"""The name that git has quoted because of unusual bytes: `"na\303\257ve"`."""
-    name = name.rstrip()
-    if not (name.startswith('"') and name.endswith('"') and len(name) > 1):
-        return name
+    r"""The name that git has quoted because of unusual bytes: `"na\303\257ve"`, here without the quotes."""
 
     def byte(match: re.Match[bytes]) -> bytes:
         return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
 
-    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, name[1:-1].encode()).decode(errors="replace")
+    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, name.encode()).decode(errors="replace")
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:
