@@ -190,14 +190,14 @@ def ending_of(path: str) -> str:
     return ending.lower() if dot else ""
 
 
-def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
+def definitions_of(text: str, ending: str) -> dict[str, Found]:
     """The definitions in a text, by set of rules that supports the path's ending (`h`, not `.h`); it is parsed once.
 
     The tree is used even if it has syntax errors. Byte offsets are those of the text in UTF-8.
     """
     if ending not in LANGUAGES:
         return {}
-    data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
+    data = text.encode(errors="replace")
     readers = {"official": official_definitions, "docs": docs_definitions}
     if ending not in ENDINGS:
         readers.pop("official")
