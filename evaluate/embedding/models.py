@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evaluate.embedding.vectors import Made
+from evaluate.embedding.vectors import KeyedVectors, Made, VectorStore, key_of
 from lake.engine import THREADS
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 TextKind = Literal["query", "document"]
 
+CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document": "right"}
+"""The side on which texts that are too long are cut: a prompt's end is what has to be continued."""
+
 
 @dataclass(frozen=True)
 class Model:
-    """A model, by folder or hub name; `pooling` overrides the model's own pooling of token vectors.
+    """A model, by folder or hub name, and how texts are given to it, as far as the model's own settings do not apply.
 
-    `marks` are words of its vocabulary that are always tokenized as one token.
+    `marks` are words of its vocabulary that are always tokenized as one token. `pooling` is of the tokens' vectors,
+    `max_length` the maximum number of tokens of a text with its prefix.
     """
 
     name: str
@@ -38,6 +42,9 @@ class Model:
     pooling: str = ""
     marks: tuple[str, ...] = ()
     alias: str = ""
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    max_length: int | None = None
 
     @property
     def shown(self) -> str:
@@ -78,8 +85,11 @@ class Model:
         what = f"{self.name} is neither a local folder nor a model in the Hugging Face cache"
         return f"{what}; Goldspan downloads no models. First: hf download {self.name}"
 
-    def prompt(self, kind: TextKind) -> str:
-        """The prefix that the model's own settings define for texts of this kind."""
+    def prefix(self, kind: TextKind) -> str:
+        """The prefix of texts of this kind: the given one, or that of the model's own settings."""
+        given = self.query_prefix if kind == "query" else self.document_prefix
+        if given is not None:
+            return given
         file = (self.folder or Path()) / "config_sentence_transformers.json"
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts") if file.is_file() else None
         return str((prompts or {}).get(kind) or "")
@@ -89,6 +99,22 @@ class Model:
         # The alias does not change the vectors.
         own = {"model": replace(self, alias="").shown, "revision": self.revision}
         return canonical_json({**own, "dtype": self.dtype, "pooling": self.pooling, **settings})
+
+    def maker(self, kind: TextKind) -> str:
+        """A text that identifies the vectors of queries or documents among all vectors of the same texts."""
+        return self.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
+
+    def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
+        """The vectors of queries or documents."""
+        # Models that differ in prefixes are loaded once.
+        encoder = encoder_of(replace(self, query_prefix=None, document_prefix=None))
+        return encoder.vectors(texts, self.prefix(kind), CUT[kind])
+
+    def vectors(self, kind: TextKind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], KeyedVectors]:
+        """The keys and the vectors of texts; vectors missing from the lake are computed and stored."""
+        keys = [key_of(text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
 
 
 @cache
@@ -115,18 +141,18 @@ def _digest_of(folder: Path) -> str:
 class Encoder:
     """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors.
 
-    Texts are cut to `max_length` tokens, by default to the model's own maximum.
+    Texts are cut to the model's maximum number of tokens.
     """
 
-    def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
+    def __init__(self, model: Model, *, is_cross: bool = False) -> None:
         self.network = _loaded(model, is_cross)
         tokenizer = self.network.tokenizer
         if not getattr(tokenizer, "is_fast", False):
             raise _unfit(model, "it has no fast tokenizer")
         takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
-        if max_length is not None and max_length > takes:
-            raise _unfit(model, f"max_length={max_length} is over its limit of {takes:,} tokens")
-        tokenizer.model_max_length = max_length or min(tokenizer.model_max_length, takes)
+        if (model.max_length or 0) > takes:
+            raise _unfit(model, f"max_length={model.max_length} is over its limit of {takes:,} tokens")
+        tokenizer.model_max_length = model.max_length or min(tokenizer.model_max_length, takes)
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
     def vectors(self, texts: Sequence[str], prefix: str, cut: Literal["left", "right"]) -> Made:
@@ -172,11 +198,11 @@ def _ending(text: str, tokens: Encoding, n: int) -> str:
 
 
 @cache
-def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None = None) -> Encoder:
+def encoder_of(model: Model, *, is_cross: bool = False) -> Encoder:
     """A loaded model, cached per process."""
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
-    return Encoder(model, is_cross=is_cross, max_length=max_length)
+    return Encoder(model, is_cross=is_cross)
 
 
 def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:

@@ -243,9 +243,9 @@ def slice_label(name: str, value: str) -> str:
     return "all items" if name == value else f"{name} {value}"
 
 
-def number_of(value: object) -> str:
-    """A score for printing, with three digits."""
-    return f"{value:.3f}" if isinstance(value, float) else NO_VALUE
+def number_of(value: float | None, form: str = ".3f") -> str:
+    """A number for printing, by default a score."""
+    return NO_VALUE if value is None else format(value, form)
 
 
 def item_counts(row: Mapping[str, object]) -> str:

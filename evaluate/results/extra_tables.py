@@ -40,7 +40,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     cells = [
         [
             row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED), _first_gold(row),
-            NO_VALUE if row["lines_per_step"] is None else f"{row['lines_per_step']:,.0f}",
+            number_of(row["lines_per_step"], ",.0f"),
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else NO_VALUE,
         ]
         for row in rows.iter_rows(named=True)
@@ -57,7 +57,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
 
 def _first_gold(row: Mapping[str, float | None]) -> str:
     when = [row[f"first_{name}"] for name in ("step", "turn", "call")]
-    means = "/".join(NO_VALUE if mean is None else f"{mean:.1f}" for mean in when)
+    means = "/".join(number_of(mean, ".1f") for mean in when)
     return NO_VALUE if row["first_step"] is None else f"{means} ({row['n_found']}/{row['n_items']})"
 
 
@@ -80,6 +80,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
         .filter(metric=metric.name)
         .join(run_costs(lake).drop("benchmark"), on="run_id", how="left")
         .filter(pl.col("read").is_not_null() | pl.col("hardware").is_not_null())
+        .with_columns(pl.col("index_bytes") * 1e-6, pl.col("query_p50", "query_p95") * 1e3)
         .sort("k", "place")
         .collect()
     )
@@ -91,9 +92,8 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     for row in shown.iter_rows(named=True):
         on = [name for name, run_ids in frontiers.items() if row["run_id"] in run_ids]
         cells.append([
-            row["system"], number_of(row["value"]), _scaled(row["read"], digits=".0f"),
-            _scaled(row["returned"], digits=".0f"), _scaled(row["index_seconds"]),
-            _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3), _scaled(row["query_p95"], 1e3),
+            row["system"], number_of(row["value"]), *(number_of(row[name], ".0f") for name in ("read", "returned")),
+            *(number_of(row[name], ".4g") for name in ("index_seconds", "index_bytes", "query_p50", "query_p95")),
             ", ".join(on),
         ])  # fmt: skip
     hardware = shown["hardware"].drop_nulls().unique().sort()
@@ -114,25 +114,15 @@ def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
     return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))
 
 
-def _scaled(value: float | None, scale: float = 1.0, digits: str = ".4g") -> str:
-    return NO_VALUE if value is None else format(value * scale, digits)
-
-
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:
     """The grid of a task's systems with its margins, and which factor matters more; None if there is no grid."""
     rows = lake.scan("effects", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name, repo="")
-    effects = rows.collect()
-    if effects.is_empty():
+    levels, factors = pl.collect_all(rows.filter(pl.col("mean").is_null() == is_share) for is_share in (False, True))
+    if levels.is_empty():
         return None
-    by_level = {
-        (row["chunker"], row["retriever"]): row
-        for row in effects.filter(pl.col("mean").is_not_null()).sort("chunker", "retriever").iter_rows(named=True)
-    }
-    factors = effects.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
-    shares = {factor: (share, low, high) for factor, share, low, high in factors.iter_rows()}
-    chunkers, retrievers = (
-        [name for name in effects[column].unique().sort() if name] for column in ("chunker", "retriever")
-    )
+    by_level = {(row["chunker"], row["retriever"]): row for row in levels.iter_rows(named=True)}
+    shares = {row["factor"]: (row["share"], row["low"], row["high"]) for row in factors.iter_rows(named=True)}
+    chunkers, retrievers = (sorted({level[side] for level in by_level} - {""}) for side in (0, 1))
     whole = by_level["", ""]
     n_items, n_repos, left_out = whole["n_items"], whole["n_repos"], whole["left_out"]
     unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY

@@ -25,6 +25,9 @@ _MAX_LINES = 20_000_000
 
 _MAIN_LINE, _MAIN_REGION, _OTHER_REGION = 1.5, 3.0, 2.0
 
+_UNKNOWN = range(0)
+"""Lines that are not known: of no length, and before line 1."""
+
 _Line = Annotated[int, Field(strict=True, gt=-(2**31), lt=2**31)]
 
 
@@ -41,13 +44,13 @@ class Region(BaseModel):
         names = ("path", "start", "end")
         return dict(zip(names, value, strict=True)) if isinstance(value, list) and len(value) == 3 else value
 
-    def lines(self, n_lines: dict[str, int]) -> range | None:
-        """The line numbers; None if they depend on the file's length and that is unknown, or if the end is below 1."""
+    def lines(self, n_lines: dict[str, int]) -> range:
+        """The line numbers; _UNKNOWN if they depend on an unknown length of the file, or if the end is below 1."""
         n = n_lines.get(self.path, 0)
         if self.end != -1 and self.start >= 0:
-            return range(max(self.start, 1), self.end + 1) if self.end >= 1 else None
+            return range(max(self.start, 1), self.end + 1) if self.end >= 1 else _UNKNOWN
         if n < 1:
-            return None
+            return _UNKNOWN
         start = n + self.start + 1 if self.start < 0 else self.start
         return range(min(max(start, 1), n), (n if self.end == -1 else min(max(self.end, 1), n)) + 1)
 
@@ -84,7 +87,7 @@ class Answer(BaseModel):
 
 
 _Row = TypeVar("_Row", Issue, Answer)
-_Span = tuple[str, range | None]
+_Span = tuple[str, range]
 
 
 @contextmanager
@@ -142,7 +145,7 @@ def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
                 first = error.errors()[0]
                 message = f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"
                 raise GoldspanError(message, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID) from error
-            n_lines += sum(len(lines) for region in _regions(row) if (lines := region.lines({})))
+            n_lines += sum(len(region.lines({})) for region in _regions(row))
             what = f"{row.instance_id} occurs twice" if row.instance_id in rows else ""
             if n_lines > _MAX_LINES:
                 what = f"the regions have {n_lines:,} lines; at most {_MAX_LINES:,} are read"
@@ -191,7 +194,7 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
         "optional_coverage": _share(len({*different} & more), len(more)),
         "first_useful_hit": 0.0 if first is None else 1 - first / len(shown),
     }
-    sizes = [0 if lines is None else lines.stop - lines.start for _, lines in shown]
+    sizes = [lines.stop - lines.start for _, lines in shown]
     best = sorted(range(len(shown)), key=lambda number: -gains[number] / max(sizes[number], 1))
     for budget in LINE_BUDGETS:
         dcg, ideal = (_dcg([(gains[n], sizes[n]) for n in order], budget) for order in (range(len(shown)), best))
@@ -209,15 +212,12 @@ def _share(part: float, whole: float) -> float:
 
 def _lines(span: _Span) -> Iterator[tuple[str, int]]:
     path, lines = span
-    return ((path, line) for line in lines or ())
+    return ((path, line) for line in lines)
 
 
 def _overlaps(span: _Span, others: Sequence[_Span]) -> bool:
     path, lines = span
-    return lines is not None and any(
-        path == other and theirs is not None and lines.start < theirs.stop and theirs.start < lines.stop
-        for other, theirs in others
-    )
+    return any(path == other and lines.start < theirs.stop and theirs.start < lines.stop for other, theirs in others)
 
 
 def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
@@ -242,5 +242,5 @@ def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterat
     known = {query: issue.file_line_counts for query, issue in gold.items()}
     for what, rows in (("gold", gold), ("returned", answers)):
         each = ((region, known.get(query, {})) for query, row in rows.items() for region in _regions(row))
-        if missing := sum(region.lines(n_lines) is None for region, n_lines in each):
+        if missing := sum(region.lines(n_lines).stop == 0 for region, n_lines in each):
             yield f"{counted(missing, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"

@@ -6,16 +6,16 @@ almost equally near chunks may differ between machines; the lake keeps every vec
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from evaluate.embedding.models import Model, TextKind, encoder_of
-from evaluate.embedding.vectors import GIVEN, TEXTS_PER_PART, KeyedVectors, Made, VectorStore, key_of
+from evaluate.embedding.models import Model, TextKind
+from evaluate.embedding.vectors import GIVEN, TEXTS_PER_PART, KeyedVectors, VectorStore, key_of
 from evaluate.retrievers import Floats, Index, Pool, PoolScores, Queries, Retriever, RunTexts, TrackSteps, values_in
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
@@ -127,56 +127,25 @@ def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, st
     return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
 
 
-CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document": "right"}
-"""The side on which texts that are too long are cut: a prompt's end is what has to be continued."""
-
 ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
 
 
-@dataclass(frozen=True)
-class Dense:
-    """A model with prefixes for queries and chunks and a maximum number of tokens; None: the model's own."""
-
-    model: Model
-    query_prefix: str | None = None
-    document_prefix: str | None = None
-    max_length: int | None = None
-
-    def prefix(self, kind: TextKind) -> str:
-        """The prefix of queries or documents."""
-        prefix = self.query_prefix if kind == "query" else self.document_prefix
-        return self.model.prompt(kind) if prefix is None else prefix
-
-    def maker(self, kind: TextKind) -> str:
-        """A text that identifies these vectors among all vectors of the same texts."""
-        return self.model.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
-
-    def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
-        """The model's vectors of queries or documents."""
-        return encoder_of(self.model, max_length=self.max_length).vectors(texts, self.prefix(kind), CUT[kind])
-
-    def vectors(self, kind: TextKind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], KeyedVectors]:
-        """The keys and the vectors of texts; vectors missing from the lake are computed and stored."""
-        keys = [key_of(text) for text in texts]
-        by_key = dict(zip(keys, texts, strict=True))
-        return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
-
-    def configured(self, text: str, retriever: str) -> "Dense":
-        """A copy with settings parsed from arguments."""
-        given = settings_in(retriever, text, ARGUMENTS)
-        dtype, pooling = (given.pop(name, getattr(self.model, name)) for name in ("dtype", "pooling"))
-        length = int(given.pop("max_length", 0)) or self.max_length
-        return replace(self, model=replace(self.model, dtype=dtype, pooling=pooling), max_length=length, **given)
+def configured(model: Model, text: str, retriever: str) -> Model:
+    """The model with settings parsed from arguments."""
+    given: dict[str, Any] = dict(settings_in(retriever, text, ARGUMENTS))
+    if "max_length" in given:
+        given["max_length"] = int(given["max_length"])
+    return replace(model, **given)
 
 
-def embedded(dense: Dense, pool: Pool) -> Index:
+def embedded(model: Model, pool: Pool) -> Index:
     """An index over the vectors of a pool's chunks."""
     store = pool.vectors
     assert store is not None, "a pool of a lake"
-    return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
+    return cosine_index(partial(model.vectors, "query", store), *model.vectors("document", store, pool.text))
 
 
-def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackSteps) -> dict[str, str]:
+def prepare(model: Model, store: VectorStore, run_texts: RunTexts, track: TrackSteps) -> dict[str, str]:
     """Embed all chunks and queries that have no vector yet; return how many were cut as too long for the model.
 
     Distinct texts are counted: a repeated one is embedded once.
@@ -184,38 +153,36 @@ def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: TrackS
     keys: dict[TextKind, set[str]] = {"document": set(), "query": set()}
     for part in run_texts():
         for (kind, of_run), texts in zip(keys.items(), part, strict=True):
-            by_key, maker = {key_of(text): text for text in texts}, dense.maker(kind)
+            by_key, maker = {key_of(text): text for text in texts}, model.maker(kind)
             of_run.update(by_key)
             stored = set(store.n_cut(maker)["key"])
             missing = {key: text for key, text in by_key.items() if key not in stored}
-            title = f"embedding {counted(len(missing), 'text')} by {Path(dense.model.shown).name}"
-            made = store.make(maker, missing, partial(dense.embed, kind))
+            title = f"embedding {counted(len(missing), 'text')} by {Path(model.shown).name}"
+            made = store.make(maker, missing, partial(model.embed, kind))
             for _ in track(made, title, total=-(-len(missing) // TEXTS_PER_PART)):
                 pass
     n_cut = {}
     for kind, name in zip(keys, ("chunks cut", "queries cut"), strict=True):
-        are_cut = store.n_cut(dense.maker(kind)).filter(pl.col("key").is_in(list(keys[kind])), pl.col("n_cut") > 0)
+        are_cut = store.n_cut(model.maker(kind)).filter(pl.col("key").is_in(list(keys[kind])), pl.col("n_cut") > 0)
         n_cut[name] = f"{are_cut.height:,} of {len(keys[kind]):,}"
     return n_cut
 
 
-def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:
-    model = dense.model
-    settings = {"model": model.shown, "dtype": model.dtype, "pooling": model.pooling, "max_length": dense.max_length}
-    settings |= {"query_prefix": dense.query_prefix, "document_prefix": dense.document_prefix}
+def _declared(name: str, title: str, model: Model, meaning: str, source: str = "") -> Retriever:
+    settings = {"model": model.shown, **{name: getattr(model, name) for name in ARGUMENTS}}
     return Retriever(
         name=name,
         title=title,
         meaning=meaning,
-        index=partial(embedded, dense),
+        index=partial(embedded, model),
         source=source,
         parameters={key: value for key, value in settings.items() if value not in (None, "")},
         runs="named",
         missing=model.missing,
         revision=partial(getattr, model, "revision"),
-        prepare=partial(prepare, dense),
+        prepare=partial(prepare, model),
         arguments="".join(f":{name}=…" for name in ARGUMENTS),
-        with_arguments=lambda text: _declared(f"{name}:{text}", title, dense.configured(text, name), meaning, source),
+        with_arguments=lambda text: _declared(f"{name}:{text}", title, configured(model, text, name), meaning, source),
     )
 
 
@@ -225,10 +192,10 @@ def _of_any_model(text: str) -> Retriever:
     has_alias = bool(equals) and not Path(name).is_dir()
     if not name or (has_alias and not (_ALIAS.fullmatch(alias) and path)):
         raise GoldspanError(f"dense:{name} does not name a model", hint=_USAGE, code=Exit.USAGE)
-    model = Model(path, alias=alias) if has_alias else Model(name)
-    dense, short = Dense(model).configured(arguments, f"dense:{name}"), Path(model.shown).name
+    model = configured(Model(path, alias=alias) if has_alias else Model(name), arguments, f"dense:{name}")
+    short = Path(model.shown).name
     meaning = _MEANING.format(model=short)
-    return _declared(f"dense:{model.shown}{colon}{arguments}", f"Dense ({short})", dense, meaning)
+    return _declared(f"dense:{model.shown}{colon}{arguments}", f"Dense ({short})", model, meaning)
 
 
 _USAGE = (
@@ -246,7 +213,7 @@ DENSE = Retriever(
     name="dense",
     title="Dense",
     meaning=_MEANING.format(model="named after the colon"),
-    index=partial(embedded, Dense(Model(""))),
+    index=partial(embedded, Model("")),
     runs="named",
     missing=lambda: _USAGE,
     arguments=f":NAME{''.join(f':{name}=…' for name in ARGUMENTS)}",
@@ -258,7 +225,7 @@ _MODE = "<encoder-only></s>"
 UNIXCODER = _declared(
     "unixcoder",
     "UniXcoder",
-    Dense(Model("microsoft/unixcoder-base", "float32", "mean", ("<encoder-only>",)), _MODE, _MODE, 512),
+    Model("microsoft/unixcoder-base", "float32", "mean", ("<encoder-only>",), "", _MODE, _MODE, 512),
     _MEANING.format(model="UniXcoder in its encoder-only mode"),
     "microsoft/unixcoder-base; the mean of the tokens' vectors, as in RepoBench",
 )
@@ -266,7 +233,7 @@ UNIXCODER = _declared(
 CODEBERT = _declared(
     "codebert",
     "CodeBERT",
-    Dense(Model("microsoft/codebert-base", "float32", "mean"), "", "", 512),
+    Model("microsoft/codebert-base", "float32", "mean", (), "", "", "", 512),
     _MEANING.format(model="CodeBERT"),
     "microsoft/codebert-base; the mean of the tokens' vectors, as in RepoBench",
 )

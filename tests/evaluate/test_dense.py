@@ -16,7 +16,7 @@ from evaluate.embedding import vectors as stored
 from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, give_vectors, key_of
 from evaluate.retrievers import Queries, dense
-from evaluate.retrievers.dense import Dense, cosine_index
+from evaluate.retrievers.dense import cosine_index
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> VectorStore:
 
 
 def _rows(
-    dense: Dense, store: VectorStore, texts: Sequence[str], kind: TextKind = "document"
+    dense: Model, store: VectorStore, texts: Sequence[str], kind: TextKind = "document"
 ) -> npt.NDArray[np.float32]:
     keys, vectors = dense.vectors(kind, store, texts)
     return vectors.matrix[[vectors.row[key] for key in keys]]
@@ -51,7 +51,7 @@ def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
     from sentence_transformers import SentenceTransformer
 
     plain = SentenceTransformer(str(model_folder))
-    dense = Dense(Model(str(model_folder)))
+    dense = Model(str(model_folder))
     texts = [*SHORT, *LONG, *SHORT]
     assert np.allclose(_rows(dense, store, texts), plain.encode(texts, prompt=""), atol=1e-5)
     assert sum(given) == len({*texts}), "each text once"
@@ -83,19 +83,19 @@ def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_i
 
 
 def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_path: Path) -> None:
-    plain = Dense(Model(str(model_folder)), document_prefix="")
+    plain = Model(str(model_folder), document_prefix="")
     others = [
         replace(plain, document_prefix="query: "),
         replace(plain, max_length=8),
-        replace(plain, model=replace(plain.model, dtype="bfloat16")),
-        replace(plain, model=replace(plain.model, pooling="cls")),
-        replace(plain, model=Model(str(tiny_model(tmp_path / "other", seed=1)))),
+        replace(plain, dtype="bfloat16"),
+        replace(plain, pooling="cls"),
+        replace(plain, name=str(tiny_model(tmp_path / "other", seed=1))),
     ]
     makers = {dense.maker("document") for dense in (plain, *others)}
     assert len({*makers, replace(plain, query_prefix="").maker("query")}) == 7
     moved = Model(str(shutil.copytree(model_folder, tmp_path / "copy")))
-    assert moved.revision == plain.model.revision, "the folder's place is no part of its digest"
-    assert others[-1].model.revision != plain.model.revision
+    assert moved.revision == plain.revision, "the folder's place is no part of its digest"
+    assert others[-1].revision != plain.revision
     assert key_of("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
 
 
@@ -179,7 +179,7 @@ def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored, "TEXTS_PER_PART", 32)
-    dense = Dense(Model(str(model_folder)))
+    dense = Model(str(model_folder))
     maker = dense.maker("document")
     texts = {key_of(text): text for text in (f"def a{n}" for n in range(100))}
     work = store.make(maker, texts, partial(dense.embed, "document"))
