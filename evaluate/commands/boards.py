@@ -11,17 +11,17 @@ import typer
 
 from evaluate.metrics import parse_metric
 from evaluate.results.board import board, boards_of, check_measured, print_tables
-from evaluate.results.compare import compare, comparison, undecided
+from evaluate.results.compare import compare, comparison
 from evaluate.results.compared import Published, parse_gate
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from evaluate.statistics.slices import with_slice
+from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
-from lake.tables import REFERENCE
 from lake.text import escaped, listed
 
 ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
@@ -83,8 +83,7 @@ def effects_of_choices(
     tables = [effects_table(store, *pair) for pair in which]
     if not any(tables):
         message = "no two chunkers were run with the same two retrievers on all items"
-        hint = "Run more systems: make ingest evaluate CHUNKERS=whole-file, or make evaluate SYSTEMS='*+tfidf'"
-        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
+        raise store.lacks(message, "ingest evaluate CHUNKERS=whole-file")
     print_tables(filter(None, tables))
 
 
@@ -101,7 +100,7 @@ def _boards(
 
 @app.command("compare")
 def compare_systems(
-    a: Annotated[str, typer.Argument(metavar="A", help="A system, a run id, or `reference`.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A system or a run id.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another system (with --against, default: A).")] = "",
     against: Annotated[Path | None, setting("AGAINST", "Take A from a published scores.parquet.")] = None,
     metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
@@ -149,9 +148,10 @@ def compare_systems(
         for note in notes:
             Console().say(note)
     else:
-        names_runs = against is not None or REFERENCE in (a, b)
-        print(*map(escaped, [*comparison(rows, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
+        lines = comparison(rows, broken, flips=flips, names_runs=against is not None)
+        print(*map(escaped, [*lines, *notes]), sep="\n")
     open_ = [row for row in rows if gate is not None and gate.is_undecided_by(row)]
     if open_ and not broken:
-        raise GoldspanError(undecided(fail_if, open_), code=Exit.INVALID)
+        needed = f"it needs {FEWEST_ITEMS} shared items, and a metric that says which is better"
+        raise GoldspanError(f'the gate "{fail_if}" cannot decide: {needed}', code=Exit.INVALID)
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)

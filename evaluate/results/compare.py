@@ -18,9 +18,8 @@ from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import Where, of_where
 from lake.store import Lake
-from lake.tables import REFERENCE
 from lake.text import counted
-from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways, reference_of
+from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways
 
 
 def compare(
@@ -35,7 +34,7 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems (names, run ids or `reference`) under every protocol that scored both; by primary metrics.
+    """Compare two systems (names or run ids) under every protocol that scored both; by primary metrics.
 
     Published scores (`against`) contain the first system; then only stored metrics are compared. The caller holds the
     lake's lock if undeclared metrics are requested; `say` is called with notes on what could not be compared.
@@ -45,8 +44,7 @@ def compare(
     for known, name in zip(runs, (a, b), strict=True):
         if known.is_empty():
             raise lake.lacks("nothing is scored", "evaluate")
-        names = [REFERENCE, *known["system"], *known["run_id"]]
-        lookup(name, "run or system", dict.fromkeys(names))
+        lookup(name, "run or system", dict.fromkeys([*known["system"], *known["run_id"]]))
     tasks, protocols = known_tasks(lake), [each for name in protocol_names for each in protocols_called(lake, name)]
     pairs = [
         RunPair(task, protocol, sources, meant)
@@ -55,9 +53,7 @@ def compare(
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:
-        message = f"no protocol scored both {a} and {b}"
-        hint = f"Score both for one task: python -m evaluate --systems '{a},{b}'"
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+        raise lake.lacks(f"no protocol scored both {a} and {b}", f"evaluate SYSTEMS='{a},{b}'")
     if against is None:
         check_measured(requested, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
@@ -70,7 +66,6 @@ def compare(
     missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
     if missing or not rows:
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
-        hint = "The default slice has none of the selected items; choose another with --slice." if where else hint
         message = f"no item has a value from both {a} and {b}"
         raise GoldspanError(message, examples=missing, hint=hint, code=Exit.MISSING)
     return rows
@@ -90,8 +85,7 @@ def _scored(source: Lake | Published) -> pl.DataFrame:
 def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> Iterator[tuple[str, str]]:
     """The one run of a task that a name means under a protocol, and its system; nothing if there is no such run."""
     known = scored.filter((pl.col("task") == task.name).fill_null(value=True), protocol=protocol.name)
-    meant = reference_of(task.kind, known["system"]) if name == REFERENCE else name
-    mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
+    mine = known.filter((pl.col("run_id") == name) | (pl.col("system") == name))
     complete = mine.filter(status="complete")
     chosen = complete if mine.height > 1 and complete.height else mine
     if chosen.height > 1:
@@ -127,9 +121,10 @@ def _under(
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     is_expected = [system in expected for _, system in pair.runs]
     # Nothing is stored for selected items.
-    stored = lake.scan("comparisons", **pair.folders).filter(slice=slice_, slice_value=value)
+    stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name)
+    of_slice = stored.filter(slice=slice_, slice_value=value)
     is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
-    known = both_ways(stored).filter(is_stored, run_a=run_a, run_b=run_b).collect()
+    known = both_ways(of_slice).filter(is_stored, run_a=run_a, run_b=run_b).collect()
     for metric, k in wanted:
         sides = [side.filter(metric=metric.name, k=k) for side in scores]
         row = known.filter(metric=metric.name, k=k)
@@ -192,14 +187,3 @@ def _sentence(row: Comparison) -> str:
     over = f", over items: {ITEM_NOTE}" if row["unit"] == ITEM else ""
     repos = counted(row["n_repos"], "repository")
     return f"{_VERDICTS[row['verdict']]}: {row['delta']:+z.3f}{interval}, {p}; {repos}{over}"
-
-
-def undecided(gate: str, rows: Sequence[Comparison]) -> str:
-    """Why a gate cannot decide on some comparisons (at least one)."""
-    few = [row["n"] for row in rows if row["verdict"] == TOO_FEW]
-    why = (
-        f"the systems share {counted(min(few), 'item')}, and a verdict needs {FEWEST_ITEMS}"
-        if few
-        else "this metric has no better direction"
-    )
-    return f'the gate "{gate}" cannot decide: {why}'

@@ -135,16 +135,11 @@ class RunPair(NamedTuple):
     runs: Sequence[tuple[str, str]]
 
     @property
-    def folders(self) -> dict[str, str]:
-        """The folders of the protocol's tables."""
-        return {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
-
-    @property
     def scores(self) -> list[pl.LazyFrame]:
         """The rows of `scores` of each run."""
-        columns = table("scores").columns
+        columns, folders = table("scores").columns, {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
         return [
-            source.scan("scores", **self.folders, run_id=run_id).select(*columns)
+            source.scan("scores", **folders, run_id=run_id).select(*columns)
             for source, (run_id, _) in zip(self.sources, self.runs, strict=True)
         ]
 

@@ -19,7 +19,6 @@ from lake.make import made_from
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import REFERENCE
 
 MAX_SYSTEM_CHARACTERS = 120
 _MAX_ID_BYTES = 120  # A run's id is part of a file name, which may have 255 bytes including its digests
@@ -69,7 +68,7 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
-    if name == REFERENCE or (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
+    if (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} belongs to a built-in system"
         raise GoldspanError(message, hint="Choose another name.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)

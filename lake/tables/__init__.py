@@ -155,8 +155,6 @@ GOLD_RUN = "gold"
 """The run id of the benchmark's own rows in tables of runs: the lines edited by gold patches."""
 IMPORT_REJECTS = "import-"
 """The prefix of the name of an imported run's part of `rejects`; the run's id follows."""
-REFERENCE = "reference"
-"""The system name that stands for a benchmark's declared reference (:data:`lake.verdict.REFERENCES`)."""
 PROGRAMS = ("command", "function", "ripgrep")
 """The formats of imported runs whose answers came from a program run here; their `file` is that program."""
 SEARCHED = ("searched", "candidates")

@@ -130,5 +130,4 @@ def test_the_name_of_a_built_in_system_is_refused(lake: Lake) -> None:
     assert "belongs to a built-in system" in refused(lake, ALL, system="window-4-2+bm25").what
     write(lake, "retrievers", [row("oracle", {})])
     assert "belongs to a built-in system" in refused(lake, ALL, system="whole-file+oracle").what
-    assert "belongs to a built-in system" in refused(lake, ALL, system="reference").what
     assert imported(lake, ALL, system="mine+oracle").counts["n_done"] == 5
