@@ -166,16 +166,16 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     for protocol in filter(is_kept, protocols_of(task)):
         kept = set[str]()
         for part in item_parts:
-            searched = _Searched(part, protocol)
-            kept |= {name for runs in by_chunker.values() if (name := _keep(searched, runs))}
+            ledgers = _Ledgers(part, protocol)
+            kept |= {name for runs in by_chunker.values() if (name := ledgers.keep(runs))}
         for stored in lake.parts("ledger", benchmark=task.benchmark, protocol=protocol.name):
             if stored.name.startswith(f"{task.name.replace('/', '.')}--") and stored.name not in kept:
                 lake.remove(stored)
 
 
 @dataclass
-class _Searched:
-    """The gold files of a part of the items, and the chunks that a chunker cuts them into."""
+class _Ledgers:
+    """The ledgers of a part of the items under a protocol, from the chunks of its gold files."""
 
     item_part: ItemPart
     protocol: Protocol
@@ -204,41 +204,39 @@ class _Searched:
         spans = cut.select("sha256", "line_start", "line_end")
         return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
+    def keep(self, runs: Sequence[Run]) -> str:
+        """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
+        item_part, protocol, lake = self.item_part, self.protocol, self.item_part.lake
+        folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
+        stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
+        # Scores depend on the hits that they are of.
+        scored = {run: scores for run, scores in stored.items() if scores}
+        if not scored:
+            return ""
+        chunker = runs[0].chunker
+        cut = lake.part("chunkers", chunker) if chunker else None
+        name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
+        chance = [run.run_id for run in scored if run.is_chance]
+        inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
+        ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
+        ledger.make(lambda: pl.concat(list(self._rows(list(scored)))))
+        return name
 
-def _keep(searched: _Searched, runs: Sequence[Run]) -> str:
-    """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
-    item_part, protocol, lake = searched.item_part, searched.protocol, searched.item_part.lake
-    folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
-    stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
-    # Scores depend on the hits that they are of.
-    scored = {run: scores for run, scores in stored.items() if scores}
-    if not scored:
-        return ""
-    chunker = runs[0].chunker
-    cut = lake.part("chunkers", chunker) if chunker else None
-    name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
-    chance = [run.run_id for run in scored if run.is_chance]
-    inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
-    ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
-    ledger.make(lambda: pl.concat(list(_ledgers(searched, list(scored)))))
-    return name
-
-
-def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
-    item_part, protocol = searched.item_part, searched.protocol
-    by_lines = RELEVANCE[protocol.relevance].by_lines
-    lines = {"files": searched.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
-    lines |= {"chunks": searched.chunks(runs[0].chunker)} if by_lines else {}
-    for batch in batches(runs, "hits", [item_part]):
-        given = {
-            "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
-            "hits": rows_of(item_part, "hits", batch),
-            "answered": rows_of(item_part, "run_items", batch),
-            "gold": searched.gold.lazy(),
-        }
-        if by_lines:
-            chance = [run.run_id for run in batch if run.is_chance]
-            ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
-        else:
-            ledger = ledger_of_candidates(protocol, **given)
-        yield Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect()
+    def _rows(self, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
+        item_part, protocol = self.item_part, self.protocol
+        by_lines = RELEVANCE[protocol.relevance].by_lines
+        lines = {"files": self.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
+        lines |= {"chunks": self.chunks(runs[0].chunker)} if by_lines else {}
+        for batch in batches(runs, "hits", [item_part]):
+            given = {
+                "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
+                "hits": rows_of(item_part, "hits", batch),
+                "answered": rows_of(item_part, "run_items", batch),
+                "gold": self.gold.lazy(),
+            }
+            if by_lines:
+                chance = [run.run_id for run in batch if run.is_chance]
+                ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
+            else:
+                ledger = ledger_of_candidates(protocol, **given)
+            yield Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect()
