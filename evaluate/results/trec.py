@@ -132,7 +132,7 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     """Query → document → number, from TREC's columns, BEIR's table, or JSON, plain or packed."""
     lists: ScoreLists = defaultdict(dict)
     with regions.unpacked_file(path) as stream:
-        for where, row in _rows(stream, kind, path):
+        for where, row in _rows(stream, kind):
             try:
                 query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
                 value = kind.number(value) if isinstance(value, str) else value
@@ -152,14 +152,13 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
     return lists
 
 
-def _rows(stream: IO[bytes], kind: FileKind, path: Path) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
     """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
 
     def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
         if times > 1:
-            message = f"{kind.name} has {name} twice in an object"
-            raise GoldspanError(message, where=str(path), code=Exit.INVALID)
+            raise ValueError(f"{kind.name} has {name} twice in an object")
         return dict(pairs)
 
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")

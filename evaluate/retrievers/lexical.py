@@ -15,7 +15,6 @@ import numpy as np
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Pool, Queries, Retriever, Scan
 from evaluate.retrievers.words import once, token_index
 from evaluate.texts.tokens import REGEX_TOKENS, Counted, Tokenizer
-from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.text import regex_tokens
 
@@ -53,8 +52,6 @@ def codegen_tokens(text: str) -> list[str]:
 
 @cache
 def _tokenizer() -> "tokenizers.Tokenizer":
-    if why := _missing():
-        raise GoldspanError(f"the tokenizer of {_MODEL} is not available", hint=why, code=Exit.MISSING)
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(_tokenizer_file()))

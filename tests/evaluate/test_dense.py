@@ -217,7 +217,7 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
     ("columns", "what", "examples"),
     [
         ({"key": ["a"], "embedding": [[1.0]]}, """the Parquet cannot be read: 'Field "vector" does not exist""", ()),
-        ({"key": ["a", "b", "a"], "vector": [[1.0]] * 3}, "keys that occur more than once: 1", ("a",)),
+        ({"key": ["a", "b", "a"], "vector": [[1.0]] * 3}, "lack a key of their own: 2", ("a", "a")),
         ({"key": ["a", "b"], "vector": [[1.0], [1.0, 2.0]]}, "not finite, have another length, or lack a key", ("a",)),
         ({"key": ["a", "b"], "vector": [[1.0], [float("nan")]]}, "not finite, have another length", ("b",)),
     ],
