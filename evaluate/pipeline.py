@@ -13,7 +13,7 @@ from evaluate.runs.task_runs import TaskRuns
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Edition, Selection, edition, part_groups, part_name, selected_parts
 from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
-from lake.benchmarks import known_protocols, known_tasks, tasks_of
+from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine, InThisProcess
@@ -154,7 +154,7 @@ def evaluate(
             for outcome in done:
                 benchmark.result.add(outcome)
             # A task's systems are compared while other tasks are still pooled.
-            to_compare = [(work.task, protocol) for protocol in work.protocols if work.whole]
+            to_compare = [(work.task, protocol) for protocol in protocols_of(work.task) if work.whole]
             compared += [(benchmark, engine.results(executor, benchmark.runner.compare, [by])) for by in to_compare]
         for benchmark, done in console.track(compared, "comparing", total=len(compared)):
             for outcome in done:

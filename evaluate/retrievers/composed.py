@@ -113,23 +113,19 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
     once = both.index(pool)
 
     def search(queries: Queries) -> PoolScores:
+        """Search again, with each query's best chunk of another file appended (ties: the first; if all tie, none)."""
         first = once.search(queries)
-        second = once.search(replace(queries, text=lengthened(pool, queries, first.scores)))
+        is_own = np.array(pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
+        others = np.where(is_own | np.isnan(first.scores), -np.inf, first.scores)
+        texts = []
+        for text, row in zip(queries.text, others, strict=True):
+            returned = row[row > -np.inf]
+            has_best = returned.size > 1 and returned.min() < returned.max()
+            texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if has_best else text)
+        second = once.search(replace(queries, text=texts))
         return PoolScores(second.scores, {**first.failed, **second.failed})
 
     return Index(search, once.n_bytes)
-
-
-def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
-    """Each query with its best chunk of another file appended (ties: the first); unchanged if all chunks tie."""
-    is_own = np.array(pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
-    others = np.where(is_own | np.isnan(scores), -np.inf, scores)
-    texts = []
-    for text, row in zip(queries.text, others, strict=True):
-        returned = row[row > -np.inf]
-        has_best = returned.size > 1 and returned.min() < returned.max()
-        texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if has_best else text)
-    return texts
 
 
 def in_two_passes(both: Retriever, name: str = "") -> Retriever:

@@ -18,7 +18,7 @@ from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
-from lake.catalog.protocol import Protocol, Task
+from lake.catalog.protocol import Task
 from lake.fingerprint import canonical_json
 from lake.make import BuildTarget, made_from, target_of, write_by_run
 from lake.outcome import Outcome
@@ -52,11 +52,6 @@ class TaskRuns:
     known_chunkers: Mapping[str, str] | None = None
     prepared: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
-    @cached_property
-    def protocols(self) -> Sequence[Protocol]:
-        """The protocols of the task."""
-        return protocols_of(self.task)
-
     @property
     def has_items(self) -> bool:
         """Whether any item is selected."""
@@ -65,7 +60,7 @@ class TaskRuns:
     @property
     def takes_contexts(self) -> bool:
         """Whether agents' contexts are scored: then there is something to do even if nothing can be ranked."""
-        return any(protocol.context is not None for protocol in self.protocols)
+        return any(protocol.context is not None for protocol in protocols_of(self.task))
 
     @cached_property
     def chunkers(self) -> Mapping[str, str]:
@@ -96,7 +91,7 @@ class TaskRuns:
         # Systems with a run over just these items are kept current, like those that always run.
         rows = self.stored("built-in").select("system", "selection", "limit").collect().iter_rows()
         made = {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
-        known = self.chunkers, self.retrievers, self.protocols, () if patterns else made
+        known = self.chunkers, self.retrievers, protocols_of(self.task), () if patterns else made
         return [self._run(system) for system in resolve_systems(self.task, patterns, *known)]
 
     def stored(self, origin: str) -> pl.LazyFrame:
@@ -129,7 +124,7 @@ class TaskRuns:
 
     def prepare(self, track: TrackSteps) -> None:
         """Do the work that retrievers do once per run, for runs that are not current, and keep the notes on it."""
-        for run in [run for run in self.plan if not self.is_current(run)]:
+        for run in [run for run in self.plan if not self._row(run).is_current]:
             arguments = VectorStore(self.lake), partial(self._texts, run.system), track
             prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
             if notes := {name: note for prepare in prepares for name, note in prepare(*arguments).items()}:
@@ -178,10 +173,6 @@ class TaskRuns:
             "fingerprint": run.stamp,
         }
 
-    def is_current(self, run: PlannedRun) -> bool:
-        """Whether a run's row exists and would be made identically again."""
-        return self._row(run).is_current
-
     def _row(self, run: PlannedRun) -> BuildTarget:
         """The target of a run's row; the run's stamp contains the digest of the code."""
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
@@ -195,7 +186,7 @@ class TaskRuns:
 
     def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str]]:
         """Add runs' items to the outcome; per run: how many items, how many of them failed, and why the first did."""
-        cuts = {k for p in self.protocols for metric, k in metrics_of(p) if metric.cut == "results" and k}
+        cuts = {k for p in protocols_of(self.task) for metric, k in metrics_of(p) if metric.cut == "results" and k}
         is_cut = pl.col("ties").list.set_intersection(list(cuts)).list.len() > 0
         of_run = {"benchmark": self.task.benchmark}
         parts = [part for run in runs for part in self.lake.parts("run_items", run_id=run.run_id, **of_run)]
@@ -219,8 +210,9 @@ class TaskRuns:
 
     def pool(self) -> None:
         """Pool the scores and the ledgers of all runs, and count the items of imported runs."""
-        aggregate_runs(self.item_parts, self.protocols, self.plan)
-        aggregate_runs(self.whole, self.protocols, self.imported)
+        protocols = protocols_of(self.task)
+        aggregate_runs(self.item_parts, protocols, self.plan)
+        aggregate_runs(self.whole, protocols, self.imported)
         if self.whole:
             keep_ledgers(self.whole, systems_of(self.lake, self.task))
         counts = self._count(self.imported)
@@ -274,7 +266,7 @@ class TaskRuns:
             item_parts = list(selected_parts(self.lake, self.task, selection))
             work = replace(self, item_parts=item_parts, selection=selection, result=Outcome())
         # Named one by one, to include systems that run only on request.
-        return {run.run_id for run in work.planned([f"*+{name}" for name in retrievers]) if work.is_current(run)}
+        return {run.run_id for run in work.planned([f"*+{name}" for name in retrievers]) if work._row(run).is_current}
 
     def _parts_by_run(self) -> defaultdict[str, list[Part]]:
         of_run = defaultdict[str, list[Part]](list)
