@@ -1,5 +1,6 @@
 """From items and chunks to runs, scores and aggregates: outdated results are made again, stale ones removed."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -93,19 +94,13 @@ class BenchmarkRuns:
     runner: Runner
     result: Outcome
 
-    @property
-    def n_rankings(self) -> int:
-        """The number of its rankings, done or not."""
-        return sum(len(work.plan) * item_part.items.height for work in self.works for item_part in work.item_parts)
-
-    def jobs(self) -> list[Job]:
-        """The jobs that are not entirely done, sorted."""
-        jobs: set[Job] = set()
+    def jobs(self) -> Counter[Job]:
+        """The jobs that are not entirely done, each with the number of its rankings, done or not."""
+        jobs = Counter[Job]()
         for item_part, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
-            job = Job(tuple(item_part.stored), chunker)
-            if job not in jobs and not Partition(item_part).is_current(runs):
-                jobs.add(job)
-        return sorted(jobs)
+            if not Partition(item_part).is_current(runs):
+                jobs[Job(tuple(item_part.stored), chunker)] += len(runs) * item_part.items.height
+        return jobs
 
 
 def evaluate(
@@ -127,13 +122,14 @@ def evaluate(
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
-    n_jobs, n_rankings = sum(map(len, jobs.values())), sum(benchmark.n_rankings for benchmark in every)
+    n_rankings = {name: of_benchmark.total() for name, of_benchmark in jobs.items()}
     # With this many rankings, starting processes pays off even for few jobs.
-    with engine.executor(n_jobs, are_long=n_rankings >= 5_000) as executor:
+    are_long = sum(n_rankings.values()) >= 5_000
+    with engine.executor(sum(map(len, jobs.values())), are_long=are_long) as executor:
         # The largest benchmark first, so that the jobs waited for at the end are small.
         ranked = [
-            (benchmark, engine.results(executor, benchmark.runner.run, jobs[benchmark.name]))
-            for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
+            (benchmark, engine.results(executor, benchmark.runner.run, sorted(jobs[benchmark.name])))
+            for benchmark in sorted(every, key=lambda benchmark: -n_rankings[benchmark.name])
         ]
         pooled = list[tuple[BenchmarkRuns, TaskRuns, Iterator[Outcome]]]()
         compared = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
