@@ -163,23 +163,16 @@ class TrajectoryFile:
             raise DamagedFileError(f"it {str(error).removeprefix('it ')}") from error
 
     def _lines(self) -> Iterator[tuple[str, object]]:
-        lines = None
-        try:
-            with self._stream() as stream:
-                lines = Lines(stream)
-                for number, line in lines:
-                    if line is None:
-                        longest = f"line {number} has more than the limit of {MAX_LINE_BYTES:,} bytes"
-                        yield f"line {number}", DamagedFileError(longest, _item_named(lines.beginning))
-                    elif line.strip():
-                        try:
-                            value = _parsed(line)
-                        except DamagedFileError as error:
-                            value, error.is_text = error, not line.lstrip().startswith(b"{")
-                        yield f"line {number}", value
-        except DamagedFileError as error:
-            unfinished = lines.unfinished if lines else b""
-            raise DamagedFileError(error.reason, error.item or _item_named(unfinished)) from error
+        with self._stream() as stream:
+            for number, line in Lines(stream):
+                if line is None:
+                    yield f"line {number}", DamagedFileError(f"it has more than the limit of {MAX_LINE_BYTES:,} bytes")
+                elif line.strip():
+                    try:
+                        value = _parsed(line)
+                    except DamagedFileError as error:
+                        value, error.is_text = error, not line.lstrip().startswith(b"{")
+                    yield f"line {number}", value
 
     def patch_beside(self) -> tuple[str | None, list[str]]:
         """The patch in the file next to a session's record (None if there is none), and a note if it is damaged."""

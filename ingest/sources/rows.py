@@ -193,18 +193,11 @@ def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"")
 
 
 class Lines:
-    """The lines of a file with their numbers, from 1, without line ends; None for a line over the limit.
-
-    `unfinished` is the part that was read of a line when reading failed, `beginning` the start of the last long line.
-    """
+    """The lines of a file with their numbers, from 1, without line ends; None for a line over the limit."""
 
     def __init__(self, stream: IO[bytes], limit: int = limits.MAX_LINE_BYTES, head: bytes = b"") -> None:
         self.stream, self.limit, self.head = stream, limit, head
-        self.parts, self.beginning = list[bytes](), b""
-
-    @property
-    def unfinished(self) -> bytes:  # noqa: D102
-        return b"".join(self.parts)
+        self.parts = list[bytes]()
 
     def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
         number, length = 1, 0
@@ -214,7 +207,6 @@ class Lines:
                 length += len(part)
                 self.parts.append(part)
                 if length > self.limit:
-                    self.beginning = self.beginning or self.unfinished[: 1 << 12]
                     self.parts.clear()
                 if left:
                     yield number, self._taken(number, length)
@@ -225,7 +217,7 @@ class Lines:
     def _taken(self, number: int, length: int) -> bytes | None:
         if length > self.limit:
             return None
-        line, self.beginning = self.unfinished, b""
+        line = b"".join(self.parts)
         self.parts.clear()
         return line.removeprefix(MARK) if number == 1 else line
 
