@@ -17,7 +17,7 @@ from lake.parts import PartCounts
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES
-from lake.tables.of_runs import Hits, RunItems
+from lake.tables.of_runs import RunItems
 from lake.text import counted
 
 UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
@@ -208,11 +208,6 @@ def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame
         pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
     )  # fmt: skip
     return RunItems.cast(whole.with_columns(pl.col("status").fill_null(UNANSWERED)))
-
-
-def imported_hits(run_id: str, rows: pl.DataFrame, items: pl.DataFrame) -> dy.DataFrame[Hits]:
-    """The results of a run; `item` in `rows` is the position of the item in `items`."""
-    return run_rows(Hits, run_id, rows.with_columns(item_id=pl.lit(items["item_id"]).gather(pl.col("item"))))
 
 
 def run_rows(schema: type[_Rows], run_id: str, rows: pl.DataFrame) -> dy.DataFrame[_Rows]:

@@ -2,13 +2,14 @@
 
 import polars as pl
 
-from ingest.runs.imported_runs import Tables, imported_hits, run_items
+from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked_rows, refuse, written
 from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
+from lake.tables.of_runs import Hits
 
 DEFINITIONS = "docs"  # the rules for finding a definition that a document names
 _LARGEST_FLOAT32 = 3.4028234663852886e38
@@ -62,7 +63,7 @@ def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tab
         outcomes = outcomes.join(facts, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
     outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
-    hits = imported_hits(job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)), items)
+    hits = run_rows(Hits, job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)))
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes, f"no list in {job.input_file.name}")}
 
 

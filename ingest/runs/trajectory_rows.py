@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Tables, imported_hits, run_items, run_rows
+from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
 from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
@@ -20,7 +20,7 @@ from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.tables import FINAL, PUBLISHED_READING, table
-from lake.tables.of_runs import ItemUsage
+from lake.tables.of_runs import Hits, ItemUsage
 from lake.text import counted, listed
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
@@ -67,7 +67,8 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, giv
     counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
-    rows = views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory", maintain_order="left")
+    of_item = answers.select("trajectory", "item", "item_id", "pool_id")
+    rows = views.join(of_item, on="trajectory", maintain_order="left")
     rows = with_files(job, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
     given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
@@ -107,8 +108,8 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, giv
     job.result.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
-    hits, used = imported_hits(job.run_id, rows, items), run_rows(ItemUsage, job.run_id, used)
-    return {"hits": hits, "edits": edits, "usage": used, "run_items": ended}
+    hits, usage = run_rows(Hits, job.run_id, rows), run_rows(ItemUsage, job.run_id, used)
+    return {"hits": hits, "edits": edits, "usage": usage, "run_items": ended}
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -9,7 +9,6 @@ its modules and entities are texts, `a.py:A.b`.
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, recorded_patch
 from ingest.runs.trajectory import FileSpan, Trajectory, view_of_lines
@@ -75,7 +74,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
         usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
         own = Trajectory((step,) if step else (), step or None, item, patch, position, tuple(notes), usage=usage)
-        yield own if published == step else replace(own, published=Trajectory((published,), published or None))
+        yield own.beside(Trajectory((published,) if published else (), published or None))
 
 
 def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:

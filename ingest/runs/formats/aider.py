@@ -5,7 +5,7 @@ repository, which the model sees too, is not recorded.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer, TrajectoryFile, patch_path
@@ -18,11 +18,6 @@ _ADDED = re.compile(r"^> Added (.+?) to (?:the chat|read-only files)\b", re.MULT
 _TYPED = re.compile(r"(?:^#### .*\n?)+", re.MULTILINE)
 _MODEL = re.compile(r"^> (?:Main m|M)odel: (\S+)", re.MULTILINE)
 _COST = re.compile(r"^> .*\bCost: \$([0-9]{1,9}(?:\.[0-9]{1,9})?) message", re.MULTILINE)
-
-
-def companions(path: str) -> Sequence[str]:
-    """The patch, which a history does not record."""
-    return [patch_path(path)]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
@@ -39,6 +34,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 AIDER = Importer(
     name="aider", title="Aider chat histories", kind="trajectory",
     meaning="One .aider.chat.history.md per instance, in a folder named like it: the files added to the chat.",
-    recognise=lambda head, _: _STARTS.match(head) is not None, trajectories=trajectories, companions=companions,
+    recognise=lambda head, _: _STARTS.match(head) is not None, trajectories=trajectories,
+    companions=lambda path: [patch_path(path)],  # a history does not record the patch
     example="# aider chat started at 2026-01-01 12:00:00",
 )  # fmt: skip

@@ -67,11 +67,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         if patch is None:
             patch, notes = file.patch_beside()
         item = item_of(extra) or str_at(extra, "task_id") or file.item_of_trial()
-        if isinstance(row.get("steps"), list):
-            session = Session(file, item, patch, position, notes, opened={file.path})
-            yield session.trajectory(_Record(session, row))
-        else:
-            yield Trajectory((), None, item, patch, position, failed="it has no list of steps")
+        session = Session(file, item, patch, position, notes, opened={file.path})
+        yield session.trajectory(_Record(session, row))
 
 
 class _Record:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, first_object, trial_results
+from ingest.runs.importer import Importer, TrajectoryFile, first_object, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
@@ -64,10 +64,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     commands alone, and takes the last context in any message: the template in the request if there is no answer.
     """
     document = file.json()
-    item, listed = str_at(document, "instance_id") or file.item_of_trial(), object_at(document).get("messages")
-    if not isinstance(listed, list):
-        raise DamagedFileError("it has no list of messages", item)
-    messages, texts = [object_at(message) for message in listed], [content_of(message) for message in listed]
+    item, messages = str_at(document, "instance_id") or file.item_of_trial(), objects_at(document, "messages")
+    texts = [content_of(message) for message in messages]
     contents = list(zip(messages, texts, strict=True))
     own, prompts = ([text for each, text in contents if each.get("role") == role] for role in ("assistant", "user"))
     # The repository's folder below `/home` is named in the container's image, else in the item.
