@@ -105,9 +105,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
                           "rank_before", unit, "position_before", "score_before")  # fmt: skip
         hint = "A better rank needs a higher score; or leave out the ranks or the scores."
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
-    # The rank is the row's number in the sorted frame, counted from the first row of its item.
-    row = pl.int_range(pl.len(), dtype=pl.Int64)
-    final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
+    final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
     numbered = ordered.with_columns(given_rank="rank", rank=final)
     renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
     job.result.counts["n_renumbered"] += renumbered["item"].n_unique()
@@ -187,30 +185,26 @@ def read_completions(job: ImportJob) -> ReadAnswers:
     if not (frames := list(job.files.importer.read(job.input_file))):
         raise job.input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
-    holes = {part.name: _filled(rows, part) for part in job.parts}
+    filled = {part.name: _filled(rows, part) for part in job.parts}
+    # How well a part's items fit the file: number of holes filled, equal context starts, equal prompts.
+    fit = {name: (part.height, part["same_start"].sum(), part["same_prompt"].sum()) for name, part in filled.items()}
     input_file, answers, rest = job.input_file, list[pl.DataFrame](), rows
-    while holes:
-        left = {part: frame.join(rest, on="position", how="semi") for part, frame in holes.items()}
-        # How well a part's items fit the file: number of holes filled, equal context starts, equal prompts.
-        fit = {part: (rows.height, rows["same_start"].sum(), rows["same_prompt"].sum()) for part, rows in left.items()}
-        best = max(fit, key=lambda part: fit[part])
-        if not left[best].height:
-            break
-        for other, value in fit.items():
-            if other != best and value == fit[best] and left[other].join(left[best], on="position", how="semi").height:
-                what = f"the completions fit {best} and {other} equally well"
+    for name in sorted(filled, key=lambda name: fit[name], reverse=True):
+        part = filled[name].join(rest, on="position", how="semi")
+        for other in (other for other in filled if other != name and fit[other] == fit[name]):
+            if part.join(filled[other], on="position", how="semi").height:
+                what = f"the completions fit {name} and {other} equally well"
                 hint = "Give each row its prompt and context_start_lineno, or ingest only one of the two."
                 raise input_file.wrong(what=what, hint=hint)
-        answers.append(left[best])
-        answered = left[best].group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
+        answers.append(part)
+        answered = part.group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
         several = answered.filter(pl.col("item_id").list.len() > 1)
         shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
         hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
         refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
-        twice = left[best].filter(left[best].select("item_id").is_duplicated())
+        twice = part.filter(part.select("item_id").is_duplicated())
         refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
-        rest = rest.join(left[best], on="position", how="anti")
-        del holes[best]
+        rest = rest.join(part, on="position", how="anti")
     location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
     return pl.concat([*answers, rest.with_columns(item_id=location)], how="diagonal"), _completion_tables
 

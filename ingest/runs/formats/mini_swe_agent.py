@@ -2,8 +2,7 @@
 
 In version 1, every answer has one block of bash; answers with none or several are refused. Version 2 also has tool
 calls, each with a message of its own that names it. In trajectories made by ContextBench, agents state what they look
-at; these are read as the published converter reads them. In all others, the commands are read with their output, and
-the published converter's reading is given in addition.
+at.
 """
 
 import re
@@ -58,10 +57,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
     If the agent was asked to state what it looks at, the steps are the `<explore_context>` blocks of all messages or,
-    without any, what the assistant's commands show of files, judged by the commands alone. If not, the steps are what
-    its commands printed of files; each starts in the same folder. The final context is the assistant's last
-    `<PATCH_CONTEXT>`; if it was not asked and gives none, the union of the steps. The published converter reads
-    commands alone, and takes the last context in any message: the template in the request if there is no answer.
+    without any, what the assistant's commands alone say that they show; if not, what its commands printed of files.
+    The final context is the assistant's last `<PATCH_CONTEXT>`; if it was not asked and gives none, all steps. The
+    published converter reads commands alone, and the last context in any message: the request's template, if need be.
     """
     document = file.json()
     item, messages = str_at(document, "instance_id") or file.item_of_trial(), objects_at(document, "messages")
