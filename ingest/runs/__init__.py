@@ -1,14 +1,13 @@
-"""Import runs made elsewhere: from a file to rows of the lake.
+"""Import runs made elsewhere: `importing` goes from a `request` and its file to an imported run of the lake.
 
-| | |
-|---|---|
-| `request`, `importer` | the import that a user requests; the declaration of a format in `formats/` |
-| `find_trajectories` | the format of a file; the trajectory files of a folder or ZIP |
-| `ranking_rows`, `rankings` | checks of each row by itself; rankings and completions matched with their items |
-| `sessions`, `calls/` | an agent's recorded session as a trajectory; the lines of files that each tool call showed |
-| `read_trajectories`, `trajectory_rows` | all trajectories as columns, each with its item; then as rows of the lake |
-| `resolve_paths` | the file that each path means, and the bytes of its lines |
-| `imported_runs`, `importing` | an imported run in the lake and the import's summary; the import from end to end |
+1. `find_trajectories`: the file's format, one of `formats/` (declared as `importer` says), or a folder's files of it.
+2. A format reads an agent's records as tool calls in their order (`sessions`); `calls/` give the lines of files that
+   each call showed; together they are a `trajectory`, with its `usage`.
+3. `read_trajectories`: all trajectories of the files as columns, each with its item.
+4. `trajectory_rows`: the rows of `hits`, `run_items`, `edits` and `usage`, by `resolve_paths`: the file that each path
+   means, and the bytes of its lines.
+5. `imported_runs`: the run in the lake, part by part, and the summary of its import.
 
-`program_runs` queries a program instead of reading a file; `bundled_runs` imports recorded runs and submissions.
+For rankings and completions, `ranking_rows` (each row by itself) and `rankings` (with its item) stand for 2 to 4.
+`program_runs` asks a program instead of reading a file; `bundled_runs` imports recorded runs and submissions.
 """

@@ -41,7 +41,6 @@ class Importer:
         companions: The paths of files that are read only together with the file at a path; a path that ends in `/` is
             a folder with everything in it.
         lists_files: Whether it lists a context's files itself; if not, each file with lines shown counts as listed.
-        as_trec_eval: Whether scores order a list whose ranks are all alike, as in trec_eval.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Importer:
     trajectories: Callable[["TrajectoryFile"], Iterator[Trajectory]] = field(default=lambda _: iter(()))
     companions: Callable[[str], Sequence[str]] = field(default=lambda _: ())
     lists_files: bool = False
-    as_trec_eval: bool = False
     kind: AnswerKind = "ranking"
     unit: str = "line"
     example: str = ""

@@ -33,11 +33,11 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         refuse(input_file, without, "no rank, although other rows have one", shown=written())
     counts = listed.group_by("item_id").agg(n=pl.len(), n_ranks=pl.col("rank").n_unique())
     are_alike = (counts["n_ranks"] == 1).all() and (counts["n"] > 1).any() and not listed["score"].null_count()
-    if job.files.importer.as_trec_eval and are_alike:
+    if are_alike:
         # By score as Float32, descending (larger numbers are infinite, hence tied), then by document, descending.
         score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
-        order = [pl.col("score"), pl.col("document").cast(pl.String)]
-        rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(pl.arg_sort_by(order, descending=True))
+        order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
+        rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
         job.result.notes.append("all ranks of a list are equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job, rows).drop("document"), _ranking_tables

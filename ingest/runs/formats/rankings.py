@@ -181,7 +181,7 @@ def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 TREC = Importer(
-    name="trec", title="TREC run", as_trec_eval=True,
+    name="trec", title="TREC run",
     meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space in a name is %20. "
         "If all ranks are equal (all 0, all 1), the scores decide, as in trec_eval.",
     recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
