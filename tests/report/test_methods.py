@@ -22,6 +22,9 @@ def test_rules_protocols_and_metrics_have_anchors_that_other_pages_may_link(page
     assert {"parity", "verdict", "ranks", "ledger", "profile", "drawn", "uncertainty", "limits"} <= anchors
     assert {name.replace("@", "-") for name in PROTOCOLS} <= anchors
     assert {f"metric-{name}" for name in ("precision", "recall", "ndcg", "mrr")} <= anchors
+    assert "A, ranked first, is not significantly different from B: +d (95 % CI low to high); smallest detectable" in (
+        pages["methods.html"].text
+    )
 
 
 def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> None:
