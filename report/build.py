@@ -63,7 +63,6 @@ def build(
         GoldspanError: The lake is empty or changes during the build, or the folder contains something else.
     """
     folder = SiteFolder(root)
-    folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
     if stored := folder.current(made_from, costs):

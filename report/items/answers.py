@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import polars as pl
 
 from lake.offsets import LineOffsets, held_pieces
-from lake.tables import UNSEARCHED
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
@@ -96,14 +95,10 @@ def _hits(roster: Roster) -> pl.LazyFrame:
 
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
     """The existing files among `paths`: item, path, pool_id, n_lines and n_nws (a list with a number per line)."""
-    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
-        pl.col("pool_id").str.strip_suffix(UNSEARCHED)
-    )
-    known = files.join(paths.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
-    hashes = known["sha256"].unique().implode()
-    texts = (
-        roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
-    )
+    named = roster.files.join(paths.lazy(), on=["pool_id", "path"])
+    known = named.select("item", "path", "pool_id", "sha256").collect()
+    blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(known["sha256"].unique().implode()))
+    texts = blobs.select("sha256", "n_lines", n_nws="line_nws")
     one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)
     return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
 

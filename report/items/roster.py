@@ -10,6 +10,7 @@ from functools import cached_property
 import polars as pl
 
 from lake.pools import own_pool
+from lake.tables import UNSEARCHED
 from lake.verdict import reference_of
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
@@ -74,6 +75,12 @@ class Roster:
         own = own_pool(task.pool_prefix, task.pool_by)
         pools = self.lake.scan("files", benchmark=self.benchmark).select("pool_id").unique().collect()["pool_id"]
         return items.with_columns(pool_id=pl.when(own.is_in(pools.implode())).then(own).otherwise("pool_id"))
+
+    @property
+    def files(self) -> pl.LazyFrame:
+        """The table `files` of the benchmark, with those that are not searched under the id of their pool."""
+        files = self.lake.scan("files", benchmark=self.benchmark)
+        return files.with_columns(pl.col("pool_id").str.strip_suffix(UNSEARCHED))
 
     @cached_property
     def gold(self) -> pl.DataFrame:

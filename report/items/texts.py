@@ -11,7 +11,6 @@ from pygments.util import ClassNotFound
 
 from lake.benchmarks import known_tasks
 from lake.pools import stratified
-from lake.tables import UNSEARCHED
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
@@ -86,10 +85,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
     if of.is_empty():
         return of.select("item_id", scorable=True)
     items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
-    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(
-        pl.col("pool_id").str.strip_suffix(UNSEARCHED)
-    )
-    files = files.select("pool_id", "path", "sha256").unique(["pool_id", "path"])
+    files = roster.files.select("pool_id", "path", "sha256").unique(["pool_id", "path"])
     ranges = (
         _ranges(answers)
         .join(items.lazy().select("item", "pool_id"), on="item")
