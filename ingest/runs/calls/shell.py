@@ -12,12 +12,14 @@
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
 Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
-a command runs only if the one before showed nothing. Counted as not understood: files and folders that only the shell
-knew (`$f`, `*.py`), other commands that print files (`bat`), scripts that open some, and PowerShell.
+a command runs only if the one before showed nothing. A text that `echo` prints on a row of its own parts the output.
+Counted as not understood: files and folders that only the shell knew (`$f`, `*.py`), other commands that print files
+(`bat`), scripts that open some, and PowerShell.
 """
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -68,8 +70,10 @@ def parse_shell_call(
     pipelines = parse_command_line(_BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command)
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    walk = _Walk(None if output is None else _MARKS.sub("", output).replace("\r", ""), folder, failed=failed)
-    walk.read(pipelines)
+    printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
+    walk, parts = _Walk(printed, folder), _parts(pipelines, printed)
+    for part, text in parts:
+        walk.read(part, text, failed=failed and part is parts[-1][0])
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
     if scripts and output and _OPENS.search(source):
         walk.unread.append(f"script of {scripts[0]} that opens files")
@@ -77,16 +81,38 @@ def parse_shell_call(
     return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread))
 
 
+def _parts(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:
+    """The pipelines between texts that `echo` printed on rows of their own, each with the output between these rows."""
+    parts, start, rows = list[tuple[Sequence[Pipeline], str | None]](), 0, (output or "").split("\n")
+    texts = list(map(_echoed, pipelines))
+    expected, printed = Counter(texts), Counter(map(str.strip, rows))
+    for index, text in enumerate(texts):
+        # A text that is printed more or less often than it is echoed also occurs in a file, or was cut off.
+        if text and expected[text] == printed[text]:
+            end = next((number for number, row in enumerate(rows) if row.strip() == text), None)
+            if end is None:
+                break
+            parts.append((pipelines[start:index], "\n".join(rows[:end])))
+            start, rows = index + 1, rows[end + 1 :]
+    return [*parts, (pipelines[start:], "\n".join(rows) if output is not None else None)]
+
+
+def _echoed(pipeline: Pipeline) -> str:
+    """The one row of text that an `echo` or `printf` prints whenever it runs; empty for any other pipeline."""
+    first, *following = pipeline.commands
+    if first.name not in ("echo", "printf") or following or pipeline.is_hidden:
+        return ""
+    text = " ".join(word for word in first.words[1:] if word != "-e").replace("\\n", "\n").strip()
+    return "" if UNKNOWN in text or "\n" in text else text
+
+
 class _Walk:
     """The state of reading a command line: what it has shown so far, and the folder of each subshell."""
 
-    def __init__(self, output: str | None, folder: str, *, failed: bool) -> None:
-        self.output, self.failed, self.failures = output, failed, Failures(output or "")
-        self.has_printed = output is None or output.strip() != ""
+    def __init__(self, output: str | None, folder: str) -> None:
+        self.failures = Failures(output or "")
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
-        self.views, self.unread = list[FileSpan](), list[str]()
-        self.reads = self.is_alone = self.is_single = False
-        self.only, self.listed = "", dict[tuple[str, bool], list[FileSpan]]()
+        self.views, self.unread, self.reads = list[FileSpan](), list[str](), False
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
         """The current folder of a subshell or, with `before`, the previous one; `UNKNOWN` before the first `cd`."""
@@ -94,7 +120,10 @@ class _Walk:
             scope = scope[:-1]
         return self.folders[scope][before]
 
-    def read(self, pipelines: Sequence[Pipeline]) -> None:
+    def read(self, pipelines: Sequence[Pipeline], output: str | None, *, failed: bool) -> None:
+        """Read some pipelines with their output; the last of them failed, or not."""
+        self.output, self.failed, self.has_printed = output, failed, output is None or output.strip() != ""
+        self.listed = dict[tuple[str, bool], list[FileSpan]]()
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)

@@ -124,6 +124,30 @@ def test_a_search_is_what_its_output_lists(command: str, output: str, views: lis
     assert views_of(command, output) == views
 
 
+A3, B9 = FileSpan("a.py", 3, 3), FileSpan("b.py", 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "views"),
+    [
+        ("grep -n a a.py; echo '== b =='; grep -n b b.py", "3:a\n== b ==\n9:b", [A3, B9]),
+        ('grep -n a a.py && printf "\\n---\\n" && grep -n b b.py', "3:a\n\n---\n9:b", [A3, B9]),
+        ("echo 1; grep -n a a.py; echo; echo -e '\\n2'; cat b.py | grep -n b", "1\n3:a\n\n\n2\n9:b", [A3, B9]),
+        ("cd x; echo --; cat a.py 2>/dev/null; echo --; cat b.py", "--\n--\ntext", [FileSpan("x/b.py", 1, None)]),
+        # A text may also stand in a file, be cut off, or be known to the shell alone.
+        ("grep -n a a.py; echo --; grep -n b b.py", "3:a\n--\n4:a\n--\n9:b", [FileSpan("a.py"), FileSpan("b.py")]),
+        ("grep -n a a.py; echo --; grep -n b b.py", "3:a\n[cut]\n9:b", [FileSpan("a.py"), FileSpan("b.py")]),
+        ("grep -n a a.py; echo $X; grep -n b b.py", "3:a\n--\n9:b", [FileSpan("a.py"), FileSpan("b.py")]),
+    ],
+)  # fmt: skip
+def test_texts_echoed_between_commands_part_their_output(command: str, output: str, views: list[FileSpan]) -> None:
+    assert views_of(command, output) == views
+
+
+def test_of_parts_of_a_line_only_the_last_failed() -> None:
+    assert views_of("sed -n 3p a.py; echo --; cat b.py", "x\n--", failed=True) == [A3]
+
+
 MISSING = "cat: b.py: No such file or directory"
 B = FileSpan("b.py", 1, None)
 TOLD = [
