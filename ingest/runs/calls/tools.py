@@ -169,8 +169,19 @@ def parse_call(call: ToolCall) -> ParsedCall:
         is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
         spans = listed_spans(output, path if is_file else "")
         unread = "" if spans or not output.strip() else f"output of {call.name}"
-    shown = tuple(dict.fromkeys(renamed(spans, partial(joined_path, folder))))
+    base = path or str_at(call.arguments, "dir_path") if call.tool in _SEARCHES else ""
+    shown = tuple(dict.fromkeys(renamed(spans, partial(_listed_path, folder, base))))
     return ParsedCall(shown, reads=True, folder=folder, unread=(unread,) if unread else ())
+
+
+def _listed_path(folder: str, base: str, path: str) -> str:
+    """A path that a search of `base` listed: it begins in the working folder, or in the searched one or its parents."""
+    root, whole = joined_path(folder, base), joined_path(folder, path)
+    if not base or f"{whole}/".startswith(f"{root.rstrip('/')}/"):
+        return whole
+    parts = path.split("/")
+    ends = (n for n in range(len(parts), 0, -1) if f"/{root}".endswith(f"/{'/'.join(parts[:n])}"))
+    return joined_path(root, "/".join(parts[next(ends, 0) :]))
 
 
 def _read_many(arguments: JsonRecord) -> Iterator[FileSpan]:

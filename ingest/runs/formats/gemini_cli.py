@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.runs.calls.tools import ToolCall, parse_call
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path, renamed
+from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
 
@@ -129,26 +129,12 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
         paths = paths or [path for path in given if not re.search(r"[*?{\[]|/$", path)]
         views = tuple(FileSpan(joined_path("", path), 1) for path in dict.fromkeys(paths))
         return replace(call, parsed=ParsedCall(() if call.failed else views, reads=True))
-    if call.tool in ("search_file_content", "grep_search"):
-        return replace(call, parsed=_searched(call))
     if not call.is_shell:
         return call
     output, ran = call.output or "", _RAN.search(call.output or "")
     code = _CODE.search(output[ran.end() :] if ran else output)
     texts = [text for text in (ran["output"], ran["errors"]) if text and text != "(empty)"] if ran else [output]
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
-
-
-def _searched(call: ToolCall) -> ParsedCall:
-    """The result of a search, whose paths are relative to the searched folder."""
-    base = (str_at(call.arguments, "dir_path") or str_at(call.arguments, "path")).rstrip("/")
-    parsed = parse_call(replace(call, arguments={}))
-
-    def below(path: str) -> str:
-        is_whole = not base or f"{path}/".startswith(f"{base}/")
-        return path if is_whole else base if path == base.rpartition("/")[2] else joined_path(base, path)
-
-    return replace(parsed, views=renamed(parsed.views, below))
 
 
 def _tokens(given: JsonRecord, ending: str) -> TokenCounts:

@@ -181,3 +181,19 @@ def test_a_call_that_showed_something_unknown_is_told(
 ) -> None:
     parsed = parse_call(ToolCall(name, arguments, output))
     assert (parsed.views, parsed.unread) == ((), unread)
+
+
+@pytest.mark.parametrize(
+    ("folder", "base", "listed", "path"),
+    [
+        # From the working folder on, from the searched folder on, and with its parents.
+        ("/testbed", "/testbed/src", "src/a.py", "/testbed/src/a.py"), ("", "src", "src/a.py", "src/a.py"),
+        ("/testbed", "/testbed/src", "a.py", "/testbed/src/a.py"), ("", "./src/", "x/a.py", "src/x/a.py"),
+        ("", "/testbed/lib/src", "lib/src/a.py", "/testbed/lib/src/a.py"), ("", "/testbed", "/b/a.py", "/b/a.py"),
+        ("/testbed/src", "/testbed", "a.py", "/testbed/src/a.py"), ("", "src/a.py", "a.py", "src/a.py"),
+        ("", ".", "./src/a.py", "src/a.py"), ("", "", "src/a.py", "src/a.py"),
+    ],
+)  # fmt: skip
+def test_a_search_lists_files_below_what_it_searched(folder: str, base: str, listed: str, path: str) -> None:
+    call = ToolCall("grep", {"pattern": "x", "path": base}, f"{listed}:12:x", folder=folder)
+    assert parse_call(call).views == (FileSpan(path, 12, 12),)
