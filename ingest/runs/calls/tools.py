@@ -23,8 +23,8 @@ _EDITORS = (
 _SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep", "rg")
 _SHELLS = (
     "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
-    "execute_command", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command", "terminal",
-    "terminal_run_command", "developer__shell", "powershell",
+    "execute_command", "execute", "exec", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command",
+    "terminal", "terminal_run_command", "developer__shell", "powershell",
 )  # fmt: skip
 SHOW_NOTHING = (
     # Changes of files are in the patch.
@@ -48,12 +48,13 @@ SHOW_NOTHING = (
     "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
     "switch_mode", "patch", "interrupt_agent", "followup_task", "web_search_call", "teamcreate", "teamdelete",
     "writefile", "strreplacefile", "settodolist", "todo_write", "todo_read", "delete", "updatetodos", "readtodos",
-    "readlints", "createplan", "switchmode", "askquestion", "fetch",
+    "readlints", "createplan", "switchmode", "askquestion", "fetch", "use_subagents", "plan_mode_respond",
+    "act_mode_respond", "update_todo_list", "exitspecmode", "fetchurl",
 )  # fmt: skip
 _PATHS = (
     "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file", "AbsolutePath",
 )  # fmt: skip
-_MANY, _SPANS = ("paths", "files", "file_paths"), ("view_range", "line_range", "lines", "range")
+_MANY, _SPANS = ("paths", "files", "file_paths"), ("view_range", "read_range", "line_range", "lines", "range")
 _COMMANDS = ("command", "cmd", "keystrokes", "CommandLine")
 _FOLDERS = ("workdir", "working_directory", "workingDirectory", "cwd", "Cwd", "dir_path", "directory")
 _RANGES = (

@@ -2,9 +2,11 @@
 
 A file is a list of messages, JSON Lines of messages, or objects with such a list. A call and its result are in OpenAI's
 form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
-message), Goose's (`toolRequest`, `toolResponse`), or in the text, with the next message as result:
-`<function=bash><parameter=command>…`. Goose exports sessions, kept them as rows before version 1.10, and prints rows
-with `--output-format stream-json`. The terminal is taken to stay in the folder to which a command moved.
+message), Goose's (`toolRequest`, `toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), or in the
+text, with the next message as result: `<function=bash><parameter=command>…`, or Cline's and Roo Code's
+`<read_file><path>…`. These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose
+exports sessions, kept them as rows before version 1.10, and prints rows with `--output-format stream-json`. The
+terminal is taken to stay in the folder to which a command moved.
 """
 
 import re
@@ -13,17 +15,35 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Event, Note, Session, paired, session_importer
-from ingest.runs.usage import AgentUsage
-from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent
+from ingest.runs.values import (
+    JsonRecord,
+    content_of,
+    count_at,
+    first_text,
+    list_at,
+    object_at,
+    objects_at,
+    parsed_object,
+    str_at,
+)
 
 _OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "action", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
-_CALLS, _RESULTS = ("tool_use", "toolRequest"), ("tool_result", "toolResponse")
-_IDS = ("tool_call_id", "tool_use_id", "id")
+_CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
+_COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
+_IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=(?P<name>[\w.-]+)>\n?(?P<value>.*?)\n?</parameter>", re.DOTALL)
+_TAGGED = re.compile(r"<(?P<name>read_file|search_files|execute_command)>(?P<rest>.*?)(?:</(?P=name)>|\Z)", re.DOTALL)
+_TAG = re.compile(r"<(path|command|line_range|start_line|end_line)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_ANSWER = re.compile(r"^\[[a-z_]+(?: for .*)?\] Result:(?:\n|\Z)", re.MULTILINE)
+_REFUSED = re.compile(r"\s*The (?:tool execution failed|user denied)")
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
-_FOLDER = re.compile(r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|\[Current working directory: ([^\]\n]+)\]")
+_FOLDER = re.compile(
+    r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|\[Current working directory: ([^\]\n]+)\]"
+    r"|^# Current Work(?:ing|space) Directory \((.+)\) Files$", re.MULTILINE
+)  # fmt: skip
 
 
 def _message(row: JsonRecord) -> JsonRecord:
@@ -47,14 +67,19 @@ def _calls(message: JsonRecord) -> Iterator[ToolCall]:
             inner = object_at(part, "toolCall", "value") or object_at(part, "toolCall") or part
             arguments = parsed_object(inner, "arguments") or parsed_object(inner, "input")
             yield ToolCall(str_at(inner, "name"), arguments, call_id=str_at(part, "id"))
-    for mark in _FUNCTION.finditer(content_of(message)):
+    text = content_of(message)
+    for mark in _FUNCTION.finditer(text):
         yield ToolCall(mark["name"], {given["name"]: given["value"] for given in _PARAMETER.finditer(mark["rest"])})
+    for mark in _TAGGED.finditer(text):
+        pieces = (_TAG.findall(piece) for piece in mark["rest"].split("<file>"))
+        first, *files = ({tag: value.strip() for tag, value in tags} for tags in pieces)
+        yield ToolCall(mark["name"], {"files": files} if files else first)
 
 
 def _results(message: JsonRecord) -> Iterator[JsonRecord]:
     """The results in a message: the `id` of the call, the `text` and whether it `failed`."""
-    if message.get("role") == "tool":
-        failed = message.get("status") == "error"
+    if message.get("role") in ("tool", "toolResult"):
+        failed = message.get("status") == "error" or message.get("isError") is True
         yield {"id": first_text(message, _IDS), "text": content_of(message), "failed": failed}
     for part in objects_at(message, "content"):
         if part.get("type") in _RESULTS:
@@ -74,7 +99,8 @@ def _events_of(session: Session) -> Iterator[Event]:
         message = _message(row)
         text, is_own = content_of(message), message.get("role") == "assistant"
         folder = _FOLDER.search(text)
-        yield Note("root", str_at(row, "working_dir") or ((folder[1] or folder[2]).strip() if folder else ""))
+        in_text = folder[folder.lastindex or 0].strip() if folder else ""
+        yield Note("root", first_text(row, ("working_dir", "cwd")) or in_text)
         if is_own or message.get("role") == "user":
             yield Note("answer" if is_own else "prompt", text)
         if is_own:
@@ -82,8 +108,10 @@ def _events_of(session: Session) -> Iterator[Event]:
         elif answered:
             # The text after a call in a text is its result.
             calls, results = answered[-1]
-            plain = [{"text": text}] * (bool(calls) and not results and not calls[0].call_id)
-            results += list(_results(message)) or plain
+            plain = _ANSWER.split(text.partition("\n<environment_details>")[0])[1:]
+            plain = plain or [text] * (bool(calls) and not calls[0].call_id)
+            answers = [{"text": answer, "failed": _REFUSED.match(answer) is not None} for answer in plain]
+            results += list(_results(message)) or answers * (not results)
     for turn, (calls, results) in enumerate(answered, start=1):
         pairs = paired([call.call_id for call in calls], results, ["id"])
         for call, own in zip(calls, pairs, strict=True):
@@ -92,7 +120,11 @@ def _events_of(session: Session) -> Iterator[Event]:
             # Ids may be repeated from answer to answer.
             ended = replace(call, output=output, failed=failed, folder=None, turn=turn, call_id="")
             yield replace(ended, is_answered=bool(own))
-    yield AgentUsage(n_turns=len(answered) or None)
+    given = [message for message in map(_message, session.parts[0]) if message.get("role") == "assistant"]
+    tokens = (TokenCounts(*(count_at(message, "usage", name) or 0 for name in _COUNTS)) for message in given)
+    usd = sum(dollars_at(message, "usage", "cost", "total") or 0 for message in given) or None
+    model = most_frequent(str_at(message, "model") for message in given)
+    yield AgentUsage(model, usd=usd, n_turns=len(answered) or None).with_tokens(tokens)
 
 
 MESSAGES = session_importer(
