@@ -17,7 +17,7 @@ _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is n
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _PREFIXES = {
-    "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0,
+    "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0, "rtk": 0,
     "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
 }  # fmt: skip
 """Commands that run another one → how many words, apart from flags, precede it."""

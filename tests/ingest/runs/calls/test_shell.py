@@ -118,6 +118,7 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         ("grep -n '|' a.py | head -2", "3:x|y", [FileSpan("a.py", 3, 3)]),
         ("grep -n a a.py; grep -n b b.py", "3:a\n4:b", [FileSpan("a.py"), FileSpan("b.py")]),
         ("cd src && grep -rn burn .", "./a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
+        ("rtk --ultra-compact grep -n burn a.py", "3:x", [FileSpan("a.py", 3, 3)]),
     ],
 )  # fmt: skip
 def test_a_search_is_what_its_output_lists(command: str, output: str, views: list[FileSpan]) -> None:
