@@ -66,7 +66,7 @@ _BARRED = re.compile(r"\s*([0-9]+)(?: ?\||: |:$)")
 _AROUND = re.compile(r"\s*(?:[<\[(#`]|\Z)")  # rows around a text of which all lines are numbered in this way
 _REFUSED = re.compile(
     r"(?i)\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
-    r"|file content \([^)]*\) exceeds )"
+    r"|file content \([^)]*\) exceeds |the path \S+ (?:does not exist|is not an absolute path)|invalid `view_range`)"
 )
 _NEVER_RUN = re.compile(
     r"\s*(?:<tool_use_error>|The user doesn't want to |Permission to use |Tool permission request failed|"

@@ -28,7 +28,7 @@ from ingest.runs.values import (
     str_at,
 )
 
-_OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "action", "observation", "info", "extra", "response"}
+_OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
 _COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts

@@ -166,6 +166,9 @@ def test_the_lines_that_a_reading_call_asks_for_or_shows(
     assert list(parse_call(ToolCall(name, arguments, output)).views) == views
 
 
+VIEW = {"command": "view", "path": "/a.py", "view_range": [70, 90]}
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "output", "unread"),
     [
@@ -174,6 +177,8 @@ def test_the_lines_that_a_reading_call_asks_for_or_shows(
         ("grep", {"pattern": "x"}, '<match path="a.py" line=12>', ("output of grep",)),
         ("grep", {"pattern": "x"}, "No matches found.", ()), ("grep", {"pattern": "x"}, "Found 0 matches", ()),
         ("bash", {}, "", ()),
+        ("str_replace_editor", VIEW, "The path /a.py does not exist. Please provide a valid path.", ()),
+        ("str_replace_editor", VIEW, "Invalid `view_range`: [70, 90]. Its first element `70` should be …", ()),
     ],
 )  # fmt: skip
 def test_a_call_that_showed_something_unknown_is_told(
