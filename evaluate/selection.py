@@ -76,9 +76,8 @@ class ItemPart:
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
-            raise self.lake.lacks(
-                f"the lake lacks the query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
-            )
+            items = f"{counted(without, 'item')} of {self.part}"
+            raise self.lake.lacks(f"the lake lacks the query {self.task.query!r} of {items}")
         return rows
 
     @cached_property

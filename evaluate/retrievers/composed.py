@@ -16,7 +16,6 @@ from evaluate.embedding.vectors import key_of
 from evaluate.retrievers import (
     Floats,
     Index,
-    Integers,
     Pool,
     PoolScores,
     Queries,
@@ -161,7 +160,8 @@ def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
         """The cross-encoder's scores of the best chunks; the others follow below in their order, ties left as ties."""
         answer = indexed.search(queries)
         scores = np.array(answer.scores, dtype=np.float64)
-        best = [_best(row, top) for row in scores]
+        order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+        best = [row[: min(top, n)] for row, n in zip(order, (~np.isnan(scores)).sum(axis=1), strict=True)]
         pairs = [(text, pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
         read = iter(_read(model, pool, pairs))
         for row, places in zip(scores, best, strict=True):
@@ -187,11 +187,6 @@ def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[fl
         lambda missing: encoder_of(model, is_cross=True).scores(missing),
     )
     return [float(scores.matrix[scores.row[key], 0]) for key in keys]
-
-
-def _best(scores: Floats, n: int) -> Integers:
-    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
-    return order[: min(n, int((~np.isnan(scores)).sum()))]
 
 
 def _reranking(text: str) -> Retriever:
