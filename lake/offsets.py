@@ -94,12 +94,9 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
     ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
     # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
-    of_lines = [
-        pa.Array.from_buffers(pa.int64(), len(start), [None, pa.py_buffer(values)])
-        for values in (start - (end - size)[of_text], nws)
-    ]
-    kind, buffers = pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
-    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[values]) for values in of_lines]
+    within, kind, buffers = start - (end - size)[of_text], pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
+    lines = [pa.Array.from_buffers(pa.int64(), len(of), [None, pa.py_buffer(of)]) for of in (within, nws)]
+    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[of_lines]) for of_lines in lines]
     return pl.DataFrame(dict(zip(("line_starts", "line_nws"), lists, strict=True)))
 
 
