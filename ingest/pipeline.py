@@ -40,8 +40,8 @@ def ingest(
     limit: int | None = None,
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
-) -> Callable[[], Outcome]:
-    """Read a benchmark's subsets into the lake; calling the returned function then cuts their files into chunks."""
+) -> Outcome:
+    """Read a benchmark's subsets into the lake, and cut their files into chunks."""
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
@@ -57,29 +57,26 @@ def ingest(
         whole, rest = divmod(limit or 0, len(subsets))
         reader.read(subset, None if limit is None else max(1, whole + (number < rest)))
 
-    def finish() -> Outcome:
-        cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
-        _declare(lake, benchmark, source, limit)
-        parts = [part for subset in subsets for part in stored_parts.parts_of_subset(lake, benchmark, subset)]
-        items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
-        refused = [part for subset in subsets for part in stored_parts.rejects_of(lake, benchmark, subset)]
-        rejects = lake.scan_parts(refused, "rejects").collect()
-        result.expected, result.scored = items.height, int(items["scorable"].sum())
-        result.missing = result.expected - result.scored
-        result.rejected += rejects.height
-        # If any item can be scored, a note of the reader already lists those without a repository.
-        is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
-        unscorable = items.remove(is_named).select(reason=pl.format("{}: {}", "item_id", "why_not"))
-        unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
-        if items.is_empty():
-            result.warnings.append(f"{benchmark.display_name}: nothing could be read: {_first_of(unread)}")
-        elif unscorable.height:
-            which = counted(unscorable.height, "item") if result.scored else "nothing of its items"
-            message = f"{which} {'cannot' if result.scored else 'can'} be scored: {_first_of(unscorable)}"
-            result.warnings.append(f"{benchmark.display_name}: {message}")
-        return result
-
-    return finish
+    cut_contents(lake, benchmark.name, chunkers, say, result, workers if benchmark.needs_symbols else None)
+    _declare(lake, benchmark, source, limit)
+    parts = [part for subset in subsets for part in stored_parts.parts_of_subset(lake, benchmark, subset)]
+    items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
+    refused = [part for subset in subsets for part in stored_parts.rejects_of(lake, benchmark, subset)]
+    rejects = lake.scan_parts(refused, "rejects").collect()
+    result.expected, result.scored = items.height, int(items["scorable"].sum())
+    result.missing = result.expected - result.scored
+    result.rejected += rejects.height
+    # If any item can be scored, a note of the reader already lists those without a repository.
+    is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
+    unscorable = items.remove(is_named).select(reason=pl.format("{}: {}", "item_id", "why_not"))
+    unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
+    if items.is_empty():
+        result.warnings.append(f"{benchmark.display_name}: nothing could be read: {_first_of(unread)}")
+    elif unscorable.height:
+        which = counted(unscorable.height, "item") if result.scored else "nothing of its items"
+        message = f"{which} {'cannot' if result.scored else 'can'} be scored: {_first_of(unscorable)}"
+        result.warnings.append(f"{benchmark.display_name}: {message}")
+    return result
 
 
 def _first_of(rows: pl.DataFrame) -> str:

@@ -177,7 +177,7 @@ def ingested(
     store, of = Lake(lake), benchmark or repoeval()
     cut_by = [each for it in chunkers for each in (resolve_chunkers([it]) if isinstance(it, str) else [it])]
     with store.locked(), Workers(IN_PROCESS) as workers:
-        return ingest(store, of, opened(source, of), subsets=subsets, chunkers=cut_by, workers=workers, limit=limit)()
+        return ingest(store, of, opened(source, of), subsets=subsets, chunkers=cut_by, workers=workers, limit=limit)
 
 
 @dataclass(frozen=True)

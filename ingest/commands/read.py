@@ -169,12 +169,12 @@ def read(
             url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
             if url and declared[name].clones(opened):
                 opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
-            finish = ingest_benchmark(
+            outcome = ingest_benchmark(
                 store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
                 workers=workers, limit=limit, needs=needs, say=console.say,
             )  # fmt: skip
-            done.append(finish())
-            import_recorded(store, name, opened, done[-1], console.say)
+            import_recorded(store, name, opened, outcome, console.say)
+            done.append(outcome)
         done.append(Outcome())
         import_submissions(store, submissions, done[-1], console.say)
         declare_formats(store)
@@ -265,7 +265,7 @@ def mine(
                 outcome = ingest_benchmark(
                     store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
                     say=console.say,
-                )()  # fmt: skip
+                )  # fmt: skip
                 few = f"; systems are not ranked on fewer than {FEWEST_ITEMS}" if outcome.scored < FEWEST_ITEMS else ""
             else:
                 # A benchmark that is declared but has no items would keep the others from being evaluated.

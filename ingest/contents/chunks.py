@@ -65,10 +65,6 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
     return seen
 
 
-def _crashed(content: Content) -> Seen:
-    return {"docs": Found(why_not=CRASHED)}, dict.fromkeys(content.chunkers, Cut([], failed=CRASHED))
-
-
 def cut_contents(
     lake: Lake,
     benchmark: str,
@@ -81,7 +77,8 @@ def cut_contents(
 
     With `workers`, definitions are found too, in processes; contents that crash the parser are rejected and counted.
     """
-    if not (files := _searched(lake, benchmark)):
+    files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
+    if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
     todo = _Todo(lake, files, chunkers, has_symbols=workers is not None)
     if _SYMBOLS in todo.n_of:
@@ -119,12 +116,6 @@ def cut_contents(
         note_symbols(todo.made[_SYMBOLS], result)
     for chunker in chunkers:
         _note_chunks(lake, benchmark, files, chunker.name, result)
-
-
-def _searched(lake: Lake, benchmark: str) -> list[Part]:
-    """The parts of a benchmark's searched files; an empty list if they contain no rows."""
-    files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
-    return files if files and not lake.scan_parts(files, "files").head(1).collect().is_empty() else []
 
 
 def _todo(name: str) -> pl.Expr:
@@ -173,24 +164,24 @@ class _Todo:
             blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("part").lazy(), on="sha256")
             yield start + batch.height, blobs.collect().sort("sha256")
 
-    def contents(self, blobs: pl.DataFrame) -> list[Content]:
-        """The rows of `blobs` as contents to process."""
-        ending = pl.when(_todo(_SYMBOLS)).then("ending") if _SYMBOLS in self.n_of else pl.lit(None, pl.String)
-        rows = blobs.select("text", ending.alias("ending"), "language", *map(_todo, self._declared)).iter_rows()
-        return [
-            Content(text, ending or "", language, tuple(compress(self._declared, todo)))
-            for text, ending, language, *todo in rows
-        ]
-
     def make(self, blobs: pl.DataFrame, workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
         """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers."""
         blobs = blobs.filter(_any(name for name in self.n_of if name == _SYMBOLS or name in self._declared))
-        contents = self.contents(blobs)
+        ending = pl.when(_todo(_SYMBOLS)).then("ending") if _SYMBOLS in self.n_of else pl.lit(None, pl.String)
+        rows = blobs.select("text", ending.alias("ending"), "language", *map(_todo, self._declared)).iter_rows()
+        contents = [
+            Content(text, ending or "", language, tuple(compress(self._declared, todo)))
+            for text, ending, language, *todo in rows
+        ]
         if workers is None:
             seen = look_through(contents)
         else:
             answers = workers.map(look_through, contents, _HANDED_OUT)
-            seen = [answer or _crashed(content) for content, answer in zip(contents, answers, strict=True)]
+            failed = Cut([], failed=CRASHED)
+            seen = [
+                answer or ({"docs": Found(why_not=CRASHED)}, dict.fromkeys(content.chunkers, failed))
+                for content, answer in zip(contents, answers, strict=True)
+            ]
         tables = dict[str, Sequence[pl.DataFrame]]()
         if _SYMBOLS in self.n_of:
             todo = blobs.filter(_todo(_SYMBOLS))

@@ -137,7 +137,7 @@ def read_hub(tmp_path: Path, subset: str = "full") -> Outcome:
     store, opened = Lake(tmp_path / "lake"), open_hub("contextbench", tmp_path / "cache")
     opened = replace(opened, repositories=repositories(tmp_path / "cache", tmp_path / "remotes"))
     with store.locked(), Workers(IN_PROCESS) as workers:
-        return ingest(store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers)()
+        return ingest(store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers)
 
 
 def test_every_parquet_file_is_read_and_repositories_are_fetched(
