@@ -17,7 +17,7 @@ from evaluate.systems import check_patterns, imported_systems, known_retrievers,
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
-from lake.engine import IN_PROCESS, Engine, InThisProcess
+from lake.engine import IN_PROCESS, Engine, InThisProcess, release_memory
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import write_if_changed
@@ -60,6 +60,8 @@ class Runner:
             for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], Outcome()).jobs():
                 if chunker == job.chunker:
                     Partition(item_part, read).run(runs)
+        read.clear()
+        release_memory()
         return Outcome(tally=lake.tally)
 
     def pool(self, task: Task) -> Outcome:

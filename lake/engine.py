@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -143,6 +143,12 @@ def end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def release_memory() -> None:
+    """Return freed memory to the system; after many small arrays, glibc would keep most of it."""
+    with suppress(AttributeError):  # other C libraries do not have it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _STAGES = ("lake", "ingest", "evaluate")
