@@ -16,7 +16,7 @@ import polars as pl
 from lake.catalog.protocol import Protocol
 from lake.errors import Exit, GoldspanError, did_you_mean, lookup
 
-Shape = Literal["ranked", "filed", "found", "pooled", "covered", "completed", "gathered"]
+Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "completed", "gathered"]
 """The frame over which a metric's expressions are evaluated.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
@@ -24,6 +24,7 @@ Shape = Literal["ranked", "filed", "found", "pooled", "covered", "completed", "g
   are not relevant, these have null `rank` and `iou`, and only `place` and `similarity`.
 - ``filed``: as ``ranked``, with files as results: the gold files, ranked in the order in which a list first names them.
 - ``found``: both aggregate an item's relevant hits (also `is_gold`).
+- ``listed``: both aggregate all of an item's hits (columns `rank`, `is_judged`).
 - ``pooled``: both read item columns that describe the pool, without a ranking (also `boundary`).
 - ``covered``: both read one row per item with the sizes of its line sets, as named in `evaluate.score.coverage`.
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.

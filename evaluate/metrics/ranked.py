@@ -213,6 +213,15 @@ def f1(k: int) -> Ratio:
 
 
 @metric(
+    "judged", ks=(5, 10), direction="neither", shape="listed",
+    formula=("", "results among the first k whose relevance is known", "results among the first k"),
+)  # fmt: skip
+def judged(k: int) -> Ratio:
+    """Share of the first k results whose relevance is known because their file is in the searched pool."""
+    return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
+
+
+@metric(
     "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
     formula=("", "gold files among the first k files", "gold files"),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     by_sets = metric.shape == "gathered" and metric.granularity in {measure.granularity for measure in measures}
     # Metrics that need only the ranks of relevant results and their number.
     by_rank = metric.shape in ("ranked", "found") and metric.reads <= {"rank", "n_relevant"}
-    is_general = by_rank or metric.shape == "filed"
+    is_general = by_rank or metric.shape in ("filed", "listed")
     if metric not in measures and not by_lines and not by_sets and not (by_hits and is_general):
         return f"{metric.name} is not measured under {protocol.name}"
     is_of_steps = protocol.context is not None and metric.shape not in _OF_RESULTS
@@ -66,7 +66,7 @@ def explored(
     return Scores.cast(scores.with_columns(**sealed)).collect()
 
 
-_OF_RESULTS = ("ranked", "found", "filed")
+_OF_RESULTS = ("ranked", "found", "filed", "listed")
 """The shapes of metrics of a list of results, which an agent does not return."""
 
 

@@ -135,6 +135,7 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "success": (_any_hit, _one),
     "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_wanted + k),
     "map": (_precisions, _wanted),
+    "judged": (Draw.drawn, Draw.drawn),
     "correct": (_any_hit, _one),
     # Relevant chunks split the others into gaps of equal expected length. The metric has no cut-off.
     "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _is_any_relevant),

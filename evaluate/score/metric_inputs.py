@@ -130,3 +130,10 @@ class Lists:
         known = self.cases.select(*self.key).join(n_files, on="item_id", how="left", maintain_order="left")
         relevant = files.join(gold, on=["item_id", "path"], how="semi")
         return relevant, known.with_columns(pl.col("n_relevant").fill_null(0))
+
+    def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """All hits, with whether each one's file is in the item's pool (`is_judged`); and the keys of the cases."""
+        of_pool = self.inputs.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+        placed = self.hits.join(self.inputs.items.select("item_id", "pool_id"), on="item_id")
+        judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
+        return judged.with_columns(pl.col("is_judged").fill_null(value=False)), self.cases.select(*self.key)

@@ -34,7 +34,7 @@ def measure(
     `items` the key and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n`, `…/d`.
     """
     depths = [k for _, k in requested]
-    kinds = (("ranked", "filed"), ("found",), ("pooled",))
+    kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
     ranked, of_hits, pooled = (of_shape(requested, *kind) for kind in kinds)
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
     rank = pl.col("rank").fill_null(0) if of_hits else pl.col("rank")
@@ -84,8 +84,9 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
         if protocol.full_lists:
             wide = _without_short_lists(wide, by_hits, lists)
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=key))
-    if filed := of_shape(requested, "filed"):
-        measured.append(lengthen(measure(*lists.gold_files(), filed, key=key), filed, key=key))
+    for shape, read in (("filed", Lists.gold_files), ("listed", Lists.judged_hits)):
+        if listed := of_shape(requested, shape):
+            measured.append(lengthen(measure(*read(lists), listed, key=key), listed, key=key))
     if covered:
         cut_offs = cut_offs_of(covered)
         sets = line_sets(
@@ -126,7 +127,7 @@ def cut_offs_of(requested: Requested) -> list[CutOff]:
 
 def reads_pool(metric: Metric, k: int) -> bool:
     """Whether a metric compares a list with the whole pool, or measures the pool alone."""
-    return metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads)
+    return metric.shape == "listed" or (metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads))
 
 
 def _numerators(requested: Requested) -> list[pl.Expr]:

@@ -135,13 +135,13 @@ def by_lines(
     names = [
         name
         for name, metric in metrics().items()
-        if name.startswith(("file_", "lines_", "all_"))
+        if (name == "judged" or name.startswith(("file_", "lines_", "all_")))
         if metric.shape != "gathered"
     ]
     protocol = dataclasses.replace(
         protocols()["repoeval@chunking-v1"],
         metrics=tuple((name, tuple(ks)) for name in names),
-        primary=Primary("file_recall", ks[0], "file", "macro"),
+        primary=Primary("judged", ks[0], "chunk", "macro"),
     )
     inputs = ScoringInputs(
         protocol,
@@ -178,6 +178,7 @@ def test_measures_of_lines_and_files_are_their_definitions(
         both = len(set(returned[:k]) & lines(*gold))
         places = [rank for rank, path in enumerate(files[:k], start=1) if path in gold_files]
         expected = {
+            "judged": 1.0 if ranking else 0.0,
             "file_recall": len(places) / len(gold_files),
             "all_files": float(len(places) == len(gold_files)),
             "all_lines": float(both == len(lines(*gold))),
@@ -187,3 +188,8 @@ def test_measures_of_lines_and_files_are_their_definitions(
             "lines_f1": 2 * both / (len(lines(*gold)) + k),
         }
         assert {name: ours[f"{name}@{k}"] for name in expected} == pytest.approx(expected, abs=1e-12), k
+
+
+def test_results_outside_the_pool_are_not_judged() -> None:
+    ours = by_lines([("a.py", 0, 5), ("gone.py", 0, 5), ("gone.py", 5, 9)], [("a.py", 0, 2)], [("a.py", 0, 5)], (1, 5))
+    assert [ours["judged@1"], ours["judged@5"]] == pytest.approx([1, 1 / 3])
