@@ -83,8 +83,9 @@ class Metric:
         """Register the metric."""
         meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
         if self.name in _METRICS:
+            message = f"metric {self.name!r} is declared twice"
             where = f"{_METRICS[self.name].at.__module__} and {at.__module__}"
-            raise GoldspanError(f"metric {self.name!r} is declared twice", where=where)
+            raise GoldspanError(message, where=where, hint="Give one of them another name.")
         title = self.title or self.name.capitalize().replace("_", " ")
         _METRICS[self.name] = replace(self, title=title, meaning=meaning, at=at)
         return at

@@ -87,6 +87,12 @@ def lines_f1(k: int) -> Ratio:
     return Ratio(2 * _n("both", k), _N_GOLD + k)
 
 
+@_of_lines("lines_efficiency", "Context efficiency", *OVER_RETURNED)
+def lines_efficiency(k: int) -> Ratio:
+    """Share of gold among the first k different lines returned, over as many as were returned; 0 if none were."""
+    return Ratio(_n("both", k), _n("returned", k))
+
+
 _AUC = ("mean over the steps s of ", "|G ∩ (C₁ ∪ … ∪ Cₛ)|", "|G|")
 _REDUNDANCY = ("1 − ", "|C₁ ∪ … ∪ Cₙ|", "|C₁| + … + |Cₙ|")
 _OF = {

@@ -186,6 +186,7 @@ def test_measures_of_lines_and_files_are_their_definitions(
             "lines_coverage": both / len(lines(*gold)),
             "lines_precision": both / k,
             "lines_f1": 2 * both / (len(lines(*gold)) + k),
+            "lines_efficiency": both / len(returned[:k]) if returned else 0.0,
         }
         assert {name: ours[f"{name}@{k}"] for name in expected} == pytest.approx(expected, abs=1e-12), k
 
