@@ -95,12 +95,28 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
 
 
 def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
-    """The mean step (from 1) that first showed a gold line, over the `n_found` items that have one."""
+    """The mean step, turn and call (from 1) that first showed a gold line, over the `n_found` items that have one."""
     steps = lake.scan("step_scores", protocol=protocol).filter(granularity="line")
-    shows_gold = pl.col("n_cumulative_hit") > 0
-    first = steps.group_by("run_id", "item_id").agg(first=pl.col("step").filter(shows_gold).min())
-    means = {"first_step": pl.col("first").sort().mean(), "n_found": pl.col("first").count().cast(pl.Int64)}
-    return first.group_by("run_id").agg(**means).sort("run_id")
+    item, step = ["run_id", "item_id"], pl.col("step") - 1
+    counts = lake.scan("usage").select(*item, "step_turns", "step_calls")
+    first = (
+        steps.filter(pl.col("n_cumulative_hit") > 0)
+        .group_by(item)
+        .agg(pl.col("step").min())
+        .join(counts, on=item, how="left")
+        .with_columns(
+            turn=pl.col("step_turns").list.get(step, null_on_oob=True),
+            call=pl.col("step_calls").list.get(step, null_on_oob=True),
+        )
+    )
+    means = [pl.col(name).sort().mean().alias(f"first_{name}") for name in ("step", "turn", "call")]
+    lines = steps.group_by(item).agg(pl.col("n_pred").sort().mean()).group_by("run_id")
+    return (
+        lines.agg(lines_per_step=pl.col("n_pred").sort().mean())
+        .join(first.group_by("run_id").agg(*means, n_found=pl.len().cast(pl.Int64)), on="run_id", how="left")
+        .with_columns(pl.col("n_found").fill_null(0))
+        .sort("run_id")
+    )
 
 
 METRICS = {"file_coverage": "files", "line_coverage": "lines"}

@@ -25,20 +25,22 @@ from lake.errors import typed
 from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
-from lake.usage import USED, pareto_front, repairs, run_costs, run_usage
+from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
 from lake.verdict import Line, by_pair, verdict_on, which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """The agents' usage per item in a task, as recorded in their files; None if no file records it."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
-    rows = run_usage(lake).join(of_task, on="run_id").sort("system", "run_id").collect()
+    usage = run_usage(lake).join(of_task, on="run_id").join(first_gold(lake, protocol.name), on="run_id", how="left")
+    rows = usage.sort("system", "run_id").collect()
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     if rows.is_empty():
         return None
     cells = [
         [
-            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED),
+            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED), _first_gold(row),
+            number_of(row["lines_per_step"], ",.0f"),
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else NO_VALUE,
         ]
         for row in rows.iter_rows(named=True)
@@ -48,9 +50,15 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     sentences = [
         repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
     ]
-    heads = ("tokens", "usd", "seconds", "turns", "calls", "resolved")
+    heads = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
     title = f"{task.name}: usage per item, as reported in the agents' files"
     return PrintedTable(title, ["system", "model", *heads], cells, [*prices, *sentences])
+
+
+def _first_gold(row: Mapping[str, float | None]) -> str:
+    when = [row[f"first_{name}"] for name in ("step", "turn", "call")]
+    means = "/".join(number_of(mean, ".1f") for mean in when)
+    return NO_VALUE if row["first_step"] is None else f"{means} ({row['n_found']}/{row['n_items']})"
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:
