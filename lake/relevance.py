@@ -29,7 +29,8 @@ class Rule:
     """A rule of relevance: which chunks are relevant, and how similar each is to the gold.
 
     Judged rows have these columns in addition to their own. `iou`: the similarity of a relevant chunk, else null.
-    `similarity`: the same for every chunk. `is_gold`: whether the chunk is in the gold's own file or candidate.
+    `similarity`: the same for every chunk. `share`: the share of the item's gold lines in a relevant chunk, only if
+    gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate.
 
     `hits(hits, inputs, key)` returns the list's key, `place` (the rank) and `rank` (null if not relevant);
     `pool(inputs)` returns the columns of CHUNK_KEY. Both may omit rows without similarity. `is_graded`: gold is
@@ -75,20 +76,21 @@ def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFr
 def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str]) -> pl.LazyFrame:
     """The overlap of spans with gold. Relevant = in a gold file, sharing at least one line with the item's gold.
 
-    `iou` is the shared lines divided by the lines in either the span or the item's gold in that file; with one gold
-    span per file this is ordinary intersection over union. A span that overlaps several gold spans gives one row. The
-    columns `identity` identify a span.
+    `share` is the shared lines divided by all of the item's gold lines. `iou` is the shared lines divided by the lines
+    in either the span or the item's gold in that file; with one gold span per file this is ordinary intersection over
+    union. A span that overlaps several gold spans gives one row. The columns `identity` identify a span.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
     n_shared, n_lines = pl.col("n_shared"), pl.col("line_end") - pl.col("line_start")
+    n_gold = (pl.col("gold_end") - pl.col("gold_start")).sum().over("item_id")
     return (
-        spans.join(gold, on=["item_id", "path"])
+        spans.join(gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
         .with_columns(shared.alias("n_shared"), (n_lines + pl.col("n_gold_in_file")).alias("n_either"))
         .filter(n_shared > 0)
         .group_by(*identity)
-        .agg(n_shared.sum(), pl.col("n_either").first())
-        .select(*identity, iou=n_shared / (pl.col("n_either") - n_shared))
+        .agg(n_shared.sum(), pl.col("n_either", "n_gold").first())
+        .select(*identity, (n_shared / (pl.col("n_either") - n_shared)).alias("iou"), share=n_shared / pl.col("n_gold"))
     )
 
 
@@ -130,7 +132,8 @@ def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Se
 def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """Relevant = intersection over union of lines at least the protocol's threshold."""
     is_relevant = pl.col("similarity") >= inputs.threshold
-    return _overlapping(spans, inputs, identity).with_columns(iou=pl.when(is_relevant).then("iou"))
+    judged = _overlapping(spans, inputs, identity)
+    return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
 def _judged_hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:

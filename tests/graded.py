@@ -11,14 +11,15 @@ def score_graded(ranked: pl.LazyFrame, qrels: pl.LazyFrame, requested: Requested
 
     Args:
         ranked: query, document and rank, from 1; no document twice for a query.
-        qrels: query, document, grade: relevant from grade 1 on.
-        requested: Metrics that read nothing of a result but its rank; cut-off 0 is the whole list.
+        qrels: query, document, grade: relevant from grade 1 on, a grade being a result's share.
+        requested: Metrics that read nothing of a result but rank and share; cut-off 0 is the whole list.
     """
-    is_relevant = pl.col("grade") > 0
-    relevant = qrels.filter(is_relevant).select("query", "document")
+    is_relevant, share = pl.col("grade") > 0, pl.col("grade").cast(pl.Float64)
+    gains = qrels.filter(is_relevant).select("query", "document", share=share)
     depths = [k for _, k in requested]
     # First the depth, then the judgements: hardly a row is left to be joined.
     seen = ranked.filter(pl.col("rank") <= max(depths)) if all(depths) else ranked
-    queries = qrels.group_by("query").agg(n_relevant=is_relevant.sum().cast(pl.Int64)).sort("query")
-    values = measure(seen.join(relevant, on=["query", "document"]), queries, requested, key=["query"])
+    n_relevant, shares = is_relevant.sum().cast(pl.Int64), share.filter(is_relevant).sort(descending=True)
+    queries = qrels.group_by("query").agg(n_relevant=n_relevant, shares=shares).sort("query")
+    values = measure(seen.join(gains, on=["query", "document"]), queries, requested, key=["query"])
     return values.select("query", *(label(metric, k) for metric, k in requested))

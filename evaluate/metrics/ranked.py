@@ -8,7 +8,10 @@ import polars as pl
 from evaluate.metrics import Ratio, metric
 from lake.exact import exact_sum, from_steps, steps
 
+PERSISTENCE = 0.8
 _ONE, _N_RELEVANT = pl.lit(1.0), pl.col("n_relevant")
+_NTH = pl.col("rank").rank("ordinal")
+"""The number of relevant results up to and including this one."""
 
 
 def within(k: int) -> pl.Expr:
@@ -202,14 +205,56 @@ def average_precision(k: int) -> Ratio:
 
     Equal to trec_eval's map_cut, or, without k, to its map over the whole list that a run keeps.
     """
-    nth = pl.col("rank").rank("ordinal")
-    return Ratio(exact_sum((nth / pl.col("rank")).filter(within(k))), _N_RELEVANT)
+    return Ratio(exact_sum((_NTH / pl.col("rank")).filter(within(k))), _N_RELEVANT)
+
+
+@metric(
+    "r_precision", title="R-precision", micro="ratio of sums",
+    formula=("", "relevant results among the first R", "R = relevant chunks of the pool"),
+)  # fmt: skip
+def r_precision(k: int) -> Ratio:
+    """Precision among the first R results, where R is the number of relevant chunks in the pool; 0 if it has none."""
+    return Ratio((pl.col("rank") <= _N_RELEVANT).sum(), _N_RELEVANT)
 
 
 @metric("f1", ks=(5, 10), formula=("", "2 × relevant results among the first k", "k + relevant chunks of the pool"))
 def f1(k: int) -> Ratio:
     """Harmonic mean of precision and recall at k: twice the relevant results over k and all relevant chunks."""
     return Ratio(2 * hits_within(k), _N_RELEVANT + k)
+
+
+@metric(
+    "ndcg_graded", title="Graded nDCG", ks=(5, 10), micro="undefined",
+    formula=("", "Σᵢ₌₁…ₖ gainᵢ ÷ log₂(i + 1)", "the same of the pool's best order"),
+)  # fmt: skip
+def ndcg_graded(k: int) -> Ratio:
+    """Like nDCG, but a result's gain is its share of the item's gold lines; the ideal is the pool's best order.
+
+    Equal to trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
+    """
+    rank = pl.int_range(1, pl.len() + 1)
+    ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
+    return Ratio(exact_sum((pl.col("share") * discount(pl.col("rank"))).filter(within(k))), ideal)
+
+
+@metric(
+    "err", title="ERR", ks=(10,), micro="undefined",
+    formula=("Σᵢ₌₁…ₖ ", "relevantᵢ", "i × 2^(relevant results up to i)"),
+)  # fmt: skip
+def err(k: int) -> Ratio:
+    """Expected reciprocal rank at which a reader stops who stops at each relevant result with probability 1/2.
+
+    Defined by Chapelle et al. as (2^grade - 1) / 2^(highest grade), here with grades 0 and 1; a tool that always takes
+    4 as the highest grade gives less.
+    """
+    return Ratio(exact_sum((0.5**_NTH / pl.col("rank")).filter(within(k))), _ONE)
+
+
+@metric("rbp", title="RBP", ks=(10, 100), micro="undefined", formula=("0.2 × Σᵢ₌₁…ₖ relevantᵢ × 0.8^(i − 1)",))
+def rbp(k: int) -> Ratio:
+    """Rank-biased precision of the first k: the gain of a reader who reads on after a result with probability 0.8."""
+    gain = (1 - PERSISTENCE) * PERSISTENCE ** (pl.col("rank") - 1)
+    return Ratio(exact_sum(gain.filter(within(k))), _ONE)
 
 
 @metric(

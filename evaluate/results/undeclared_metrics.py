@@ -13,6 +13,7 @@ from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol, Task
+from lake.relevance import RELEVANCE
 from lake.store import Lake
 from lake.tables.evaluated import Scores
 
@@ -30,7 +31,8 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     # Metrics that need only the ranks of relevant results and their number.
     by_rank = metric.shape in ("ranked", "found") and metric.reads <= {"rank", "n_relevant"}
     is_general = by_rank or metric.shape in ("filed", "listed")
-    if metric not in measures and not by_lines and not by_sets and not (by_hits and is_general):
+    is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
+    if metric not in measures and not by_lines and not by_sets and not (by_hits and (is_general or is_graded)):
         return f"{metric.name} is not measured under {protocol.name}"
     is_of_steps = protocol.context is not None and metric.shape not in _OF_RESULTS
     deepest = N_RANKED_STEPS if is_of_steps else task.depth

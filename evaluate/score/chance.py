@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
+from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import Lists, ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
@@ -135,6 +136,8 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "success": (_any_hit, _one),
     "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_wanted + k),
     "map": (_precisions, _wanted),
+    "r_precision": (lambda draw, k: _over(np.minimum(draw.n, draw.n_wanted) * draw.n_relevant, draw.n), _wanted),
+    "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
     "judged": (Draw.drawn, Draw.drawn),
     "correct": (_any_hit, _one),
     # Relevant chunks split the others into gaps of equal expected length. The metric has no cut-off.

@@ -68,15 +68,17 @@ class ScoringInputs:
     def judged(self) -> pl.LazyFrame:
         """The columns that denominators need, from each item's whole pool, in the items' order.
 
-        These are item_id, those of `applying`, n_relevant, gains, descending; the best similarity of any chunk (best)
-        and of the gold candidate's (boundary); n_elsewhere, relevant chunks of others.
+        These are item_id, those of `applying`, n_relevant, gains and (if gold is lines) shares, both descending; the
+        best similarity of any chunk (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of
+        others.
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
+        lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
         pooled = (
             self.rule.pool(self.evidence)
             .group_by("item_id")
             .agg(
-                gains=iou.drop_nulls().sort(descending=True),
+                **{name: values.sort(descending=True) for name, values in lists.items()},
                 n_relevant=iou.count().cast(pl.Int64),
                 n_elsewhere=iou.filter(~pl.col("is_gold")).count().cast(pl.Int64),
                 best=similarity.max(),
@@ -88,7 +90,7 @@ class ScoringInputs:
             .join(pooled, on="item_id", how="left", maintain_order="left")
             .with_columns(
                 pl.col("n_relevant", "n_elsewhere").fill_null(0),
-                pl.col("gains").fill_null(pl.lit([], pl.List(pl.Float64))),
+                pl.col(*lists).fill_null(pl.lit([], pl.List(pl.Float64))),
                 pl.col("best").fill_null(0.0),
             )
         )

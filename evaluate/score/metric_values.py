@@ -16,7 +16,7 @@ SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", 
 """The columns of a score without its run and protocol."""
 BY_HITS = ("ranked", "found", "pooled")
 """The shapes of metrics that read relevant hits and item columns."""
-_OF_THE_POOL = frozenset({"n_relevant", "gains", "boundary"})
+_OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 """The item columns that metrics read and `ScoringInputs.judged` computes from the whole pool."""
 
 

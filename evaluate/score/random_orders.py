@@ -27,8 +27,9 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
     measured = ordered_items.select(_ASKED)
     if ranked:
         relevant = inputs.rule.pool(inputs.evidence).filter(pl.col("iou").is_not_null())
-        in_pool = relevant.select(*CHUNK_KEY, "iou").join(items, on="item_id")
-        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", "iou")
+        shown = sorted({name for metric, _ in ranked for name in metric.reads} & {"iou", "share"})
+        in_pool = relevant.select(*CHUNK_KEY, *shown).join(items, on="item_id")
+        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *shown)
         known = measured.join(inputs.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:

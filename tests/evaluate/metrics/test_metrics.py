@@ -87,12 +87,12 @@ KS = (1, 3, 5, 10, 20, 50, 100)
 TREC = dict(precision="P", recall="recall", ndcg="ndcg_cut", hit="success", success="success", map="map_cut")
 """Ours → trec_eval's, of the first k."""
 
-BY_RANK = (*TREC, "mrr", "f1")
+BY_RANK = (*TREC, "mrr", "f1", "err", "rbp")
 DOCUMENTS = [f"d{number}" for number in range(130)]
 
 
 def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
-    names = ["map", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
+    names = ["map", "r_precision", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
     ranked = pl.LazyFrame({"document": list(ranking)}, {"document": pl.String}).with_columns(
         query=pl.lit("q"), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
     )
@@ -102,9 +102,17 @@ def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
 
 
 def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, float]:
+    err, stops = 0.0, 1.0
+    for rank, document in enumerate(ranking[:k], start=1):
+        chance = 0.5 if document in gold else 0.0
+        err, stops = err + stops * chance / rank, stops * (1 - chance)
     n_hits = len(set(ranking[:k]) & set(gold))
     precision, recall = n_hits / k, n_hits / len(gold)
-    return {"f1": 2 * precision * recall / (precision + recall) if n_hits else 0.0}
+    return {
+        "err": err,
+        "rbp": sum(0.2 * 0.8 ** (rank - 1) for rank, document in enumerate(ranking[:k], start=1) if document in gold),
+        "f1": 2 * precision * recall / (precision + recall) if n_hits else 0.0,
+    }
 
 
 @settings(max_examples=20)
@@ -115,11 +123,11 @@ def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, floa
 def test_measures_by_rank_are_trec_evals_or_their_definitions(ranking: list[str], gold: list[str]) -> None:
     ours = by_rank(ranking, gold)
     cut = ",".join(map(str, KS))
-    measures = {"map", "recip_rank", *(f"{name}.{cut}" for name in TREC.values())}
+    measures = {"map", "Rprec", "recip_rank", *(f"{name}.{cut}" for name in TREC.values())}
     evaluator = pytrec_eval.RelevanceEvaluator({"q": dict.fromkeys(gold, 1)}, measures)
     run = {"q": {document: float(-rank) for rank, document in enumerate(ranking)}}
     theirs = evaluator.evaluate(run).get("q", {})
-    expected = {"map@0": theirs.get("map", 0.0)}
+    expected = {"map@0": theirs.get("map", 0.0), "r_precision@0": theirs.get("Rprec", 0.0)}
     for k in KS:
         expected |= {f"{name}@{k}": theirs.get(f"{of}_{k}", 0.0) for name, of in TREC.items()}
         uncut = theirs.get("recip_rank", 0.0)
@@ -135,7 +143,7 @@ def by_lines(
     names = [
         name
         for name, metric in metrics().items()
-        if (name == "judged" or name.startswith(("file_", "lines_", "all_")))
+        if (name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_", "all_")))
         if metric.shape != "gathered"
     ]
     protocol = dataclasses.replace(
@@ -166,18 +174,23 @@ spans = spans_in("a.py", "b.py", "c.py")
     gold=st.lists(spans, min_size=1, max_size=3),
     data=st.data(),
 )
-def test_measures_of_lines_and_files_are_their_definitions(
+def test_measures_of_lines_and_files_are_trec_evals_or_their_definitions(
     pool: list[Span], gold: list[Span], data: st.DataObject
 ) -> None:
     ranking = data.draw(st.lists(st.sampled_from(pool), unique=True))
     ks = (1, 3, 5)
     ours = by_lines(ranking, gold, pool, ks)
+    grades = {str(chunk): len(lines(chunk) & lines(*gold)) for chunk in pool}
+    evaluator = pytrec_eval.RelevanceEvaluator({"x": grades}, {"ndcg_cut.1,3,5"})
+    run = {"x": {str(chunk): float(-rank) for rank, chunk in enumerate(ranking)}}
+    theirs = evaluator.evaluate(run).get("x", {})
     files, gold_files = list(dict.fromkeys(path for path, _, _ in ranking)), {path for path, _, _ in gold}
     returned = list(dict.fromkeys((path, at) for path, start, end in ranking for at in range(start, end)))
     for k in ks:
         both = len(set(returned[:k]) & lines(*gold))
         places = [rank for rank, path in enumerate(files[:k], start=1) if path in gold_files]
         expected = {
+            "ndcg_graded": theirs.get(f"ndcg_cut_{k}", 0.0),
             "judged": 1.0 if ranking else 0.0,
             "file_recall": len(places) / len(gold_files),
             "all_files": float(len(places) == len(gold_files)),

@@ -126,6 +126,7 @@ CLOSED_FORMS = FORMS.keys() - BESIDE
 OWN_KS = {
     "mrr": (10,),
     "map": (0, 3),
+    "r_precision": (0,),
     "found_rank": (0,),
     "correct": (0, 3),
     "best_similarity": (0, 3),
@@ -137,6 +138,8 @@ SMALL = dataclasses.replace(
         *((name, OWN_KS.get(name, (1, 3))) for name in sorted(CLOSED_FORMS)),
         ("dcg_iou", (1, 3)),
         ("self_share", (1, 3)),
+        ("err", (1, 3)),
+        ("ndcg_graded", (1, 3)),
         *((name, (4, 9)) for name in metrics() if name.startswith("lines_")),
         *((name, (7, 20)) for name in ("line_coverage", "line_precision", "line_f1")),
     ),
@@ -207,7 +210,7 @@ def test_no_order_returns_a_judged_document_that_the_pool_lacks() -> None:
     grades = [("a", 2), ("b", 1), ("gone", 3)]
     orders = {f"order {number}": order for number, order in enumerate(permutations(documents))}
     rules = protocols()["beir@graded-v1"]
-    more = (("map", (0, 3)), ("f1", (3,)))
+    more = (("map", (0, 3)), ("r_precision", (0,)), ("f1", (3,)), ("rbp", (0,)))
     rules = dataclasses.replace(rules, metrics=(*rules.metrics, *more))
 
     def inputs(items: Sequence[str]) -> ScoringInputs:
