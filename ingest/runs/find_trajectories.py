@@ -76,12 +76,10 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     path, is_folder = input_file.path, input_file.path.is_dir()
     if not (is_folder or input_file.head.startswith(InputFile.ZIP)):
         return _single_file(path, input_file.name, importer_for(input_file, format_name))
-    known = [importer for importer in importers().values() if importer.kind == "trajectory"]
+    by_name = {name: importer for name, importer in importers_by_name().items() if importer.kind == "trajectory"}
+    known = [importer for name, importer in by_name.items() if name == importer.name]
     if format_name != AUTO:
-        known = [lookup(format_name, "format", importers_by_name())]
-        if known[0].kind != "trajectory":
-            message = f"--format {format_name} reads a {known[0].kind}, but a folder or ZIP must hold trajectories"
-            raise GoldspanError(message, where=str(path), hint="Give the file itself.", code=Exit.USAGE)
+        known = [lookup(format_name, "format of trajectories in a folder or ZIP", by_name)]
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
     tree.reject_refused(rejects)
     # Repositories handed out to an agent are left out: they are not records of its work.

@@ -21,7 +21,7 @@ from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Say, Search, asked_items, check_request
 from ingest.sources.input_file import InputFile
-from lake.errors import Exit, GoldspanError, located
+from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.make import made_from
 from lake.store import Lake
@@ -133,12 +133,6 @@ def search_by(program: str, seconds: float) -> Search:
         path, format_name, ours = Path(*function["module"].split(".")), "function", [function_program._main]
         files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
         command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
-        for file in files:
-            # Checked before any pool is searched; errors in what the file imports appear only when it runs.
-            try:
-                compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-            except (SyntaxError, ValueError) as error:
-                raise GoldspanError(f"--search: {located(error, file)}", code=Exit.USAGE) from error
     else:
         command = JsonCommand.of(program, seconds=seconds)
         files = command.files

@@ -131,7 +131,7 @@ class _Parser:
             redirected = self._redirected(first, children[1:], is_fed=children[0].type)
             self._read_all(children[:1], around, replace(around, commands=[redirected, *following]))
         elif node.type == "pipeline":
-            stages = [self._stage(child) for child in children[1:]]
+            stages = [self._command(child, Command()) for child in children[1:]]
             self._read(children[0], replace(around, commands=[first, *stages, *following]))
         elif node.type == "declaration_command":
             for child in children:
@@ -154,9 +154,12 @@ class _Parser:
                 self._read(node, replace(inner, joined_by=joined_by))
 
     def _command(self, node: Node, around: Command) -> Command:
-        if node.type == "variable_assignment":
+        if node.type == "redirected_statement":
+            body, *redirects = node.named_children
+            return self._redirected(self._command(body, around), redirects)
+        if node.type != "command":
             self._assign(node)
-            return Command()
+            return Command([] if node.type == "variable_assignment" else [node.type])
         parts = [child for child in node.named_children if child.type != "variable_assignment"]
         redirects = [child for child in parts if child.type.endswith("_redirect")]
         command = self._redirected(around, redirects)
@@ -168,13 +171,6 @@ class _Parser:
         if node.type == "variable_assignment" and node.named_child_count == 2:
             value = self._word(node.named_children[1])
             self.variables[_source(node.named_children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
-
-    def _stage(self, node: Node) -> Command:
-        body, redirects = node, list[Node]()
-        if node.type == "redirected_statement":
-            body, *redirects = node.named_children
-        command = self._command(body, Command()) if body.type == "command" else Command([body.type])
-        return self._redirected(command, redirects)
 
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
         # A file redirected into a compound command is passed to none of its commands.

@@ -14,7 +14,6 @@ from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, ite
 from ingest.runs.trajectory import FileSpan, Trajectory, view_of_lines
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
-from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _NAMED = ("found_modules", "found_entities")
@@ -98,10 +97,9 @@ def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterat
 
 
 def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
-    notes += [f"{key} is no list"] * (not isinstance(row.get(key), list | None))
     files = [str_at(file) for file in _flat(row, key)]
-    if n_odd := files.count(""):
-        notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
+    if "" in files or not isinstance(row.get(key), list | None):
+        notes.append(f"{key} holds what is no file")
     return files
 
 
