@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 3
-"""Threads that write files: two kinds of pages wait for their pictures, meanwhile one works on."""
+_WORKERS = 2
+"""Threads that write pages: polars and deflate release the interpreter lock, and pages wait for their pictures."""
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.
@@ -152,7 +152,8 @@ def _write(
                 _write_new(new, page.path, render(page.template, values).encode())
             return pictures
 
-        for pictures in workers.map(publish, kinds):
+        # The overview comes last: the leaderboards, which have most pictures, begin while downloads are written.
+        for pictures in workers.map(publish, [*kinds[1:], *kinds[:1]]):
             for written in pictures:
                 written.result()
         rows = {stored.path: stored.n_rows for stored in material.downloads}
