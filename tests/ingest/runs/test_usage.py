@@ -97,7 +97,7 @@ def test_it_goes_on_to_the_table_and_the_page(
     assert command("evaluate", "--systems", "agent", "--lake", lake.root).code in (Exit.DONE, Exit.INCOMPLETE)
     shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root).out.splitlines()
     (line,) = (line for line in shown if line.startswith("agent\tclaude-x"))
-    cells = ("agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "15/30")
+    cells = ("agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "1.0/1.0/1.0 (15/30)", "1", "15/30")
     assert line.split("\t") == [*cells]
     assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
     command("report", "--published", "none", "--lake", lake.root, "--site", site).done()
