@@ -28,3 +28,8 @@ def from_steps(total: pl.Expr) -> pl.Expr:
 def exact_sum(value: pl.Expr) -> pl.Expr:
     """The sum of a column, independent of row order; nulls are ignored, and the sum of no values is 0."""
     return from_steps(steps(value).sum())
+
+
+def exact_mean(value: pl.Expr) -> pl.Expr:
+    """The mean of a column, independent of row order; nulls are ignored, and the mean of no values is null."""
+    return pl.when(value.count() > 0).then(exact_sum(value) / value.count())

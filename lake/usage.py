@@ -12,6 +12,7 @@ import polars as pl
 import scipy
 
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
+from lake.exact import exact_mean
 from lake.store import Lake
 from lake.text import counted
 
@@ -83,7 +84,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
         .group_by("benchmark", "run_id")
         .agg(
             pl.col("model").drop_nulls().unique().sort().str.join(", ").alias("models"),
-            *(pl.col(name).sort().mean().alias(name) for name in USED),
+            *(exact_mean(pl.col(name)).alias(name) for name in USED),
             *(pl.col(name).count().cast(pl.Int64).alias(f"{name}_known") for name in USED),
             n_resolved=pl.col("resolved").sum().cast(pl.Int64),
             n_outcomes=pl.col("resolved").count().cast(pl.Int64),
@@ -109,10 +110,10 @@ def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
             call=pl.col("step_calls").list.get(step, null_on_oob=True),
         )
     )
-    means = [pl.col(name).sort().mean().alias(f"first_{name}") for name in ("step", "turn", "call")]
-    lines = steps.group_by(item).agg(pl.col("n_pred").sort().mean()).group_by("run_id")
+    means = [exact_mean(pl.col(name)).alias(f"first_{name}") for name in ("step", "turn", "call")]
+    lines = steps.group_by(item).agg(n_pred=exact_mean(pl.col("n_pred"))).group_by("run_id")
     return (
-        lines.agg(lines_per_step=pl.col("n_pred").sort().mean())
+        lines.agg(lines_per_step=exact_mean(pl.col("n_pred")))
         .join(first.group_by("run_id").agg(*means, n_found=pl.len().cast(pl.Int64)), on="run_id", how="left")
         .with_columns(pl.col("n_found").fill_null(0))
         .sort("run_id")

@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from lake.errors import Exit, GoldspanError
-from lake.exact import from_steps
+from lake.exact import exact_mean, from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.pools import own_pool
@@ -76,8 +76,7 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
         items.select("benchmark", "item_id", "n_candidates", value=value)
         .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
         .group_by("benchmark", "value")
-        # Sorted, because a floating-point sum depends on the order.
-        .agg(first=(pl.col("candidate") == 0).mean(), chance=(1 / pl.col("n_candidates")).sort().mean())
+        .agg(first=(pl.col("candidate") == 0).mean(), chance=exact_mean(1 / pl.col("n_candidates")))
         .collect()
     )
     return {

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import t
 
 from lake.averages import ITEM, REPOSITORY
+from lake.exact import exact_mean
 from lake.store import Lake
 from lake.usage import Repair, _repairs, pareto_front, run_costs
 from tests.frames import write
@@ -103,3 +104,12 @@ def test_the_sentence_says_over_what_and_how_sure() -> None:
         "deep: less context goes with repair. Where it resolved the item, its context has 0.250 less of the gold files "
         "than elsewhere in the same repository (95 % CI -0.500 to -0.010; 40 items; for these repositories only)."
     )
+
+
+def test_a_mean_does_not_depend_on_the_order_of_rows() -> None:
+    numbers = pl.Series("seconds", [0.1, 1e9, 0.3, None, 1470.33] * 7)
+    rows = [numbers, numbers.reverse(), numbers.sort(), numbers.shuffle(seed=1)]
+    means = {row.to_frame().select(exact_mean(pl.col("seconds"))).item() for row in rows}
+    assert len(means) == 1
+    assert means.pop() == pytest.approx((1e9 + 1470.73) / 4, rel=1e-9)
+    assert numbers.clear().to_frame().select(exact_mean(pl.col("seconds"))).item() is None
