@@ -1,6 +1,5 @@
 """Systems: a chunker with a retriever; the names, fingerprints and stored rows of their runs."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -203,23 +202,23 @@ def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str)
 def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
     """Runs in batches, each small enough that its rows of a table, for some parts of the items, fit in memory."""
     by_id, parts = {run.run_id: run for run in runs}, _parts(item_parts, name, runs, **folders)
-    for batch in run_batches(list(by_id), parts):
+    for batch in run_batches(item_parts[0].lake, name, list(by_id), parts):
         yield [by_id[run_id] for run_id in batch]
 
 
-def run_batches(run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
+def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
     """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
-    sizes = Counter[str]()
-    for part in parts:
-        sizes[part.folders["run_id"]] += part.path.stat().st_size
-    batch, size = list[str](), 0
+    counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
+    sizes = dict(counts.collect().iter_rows())
+    batch, n_rows = list[str](), 0
     for run_id in run_ids:
-        # As stored, about three million rows of hits or scores.
-        if batch and size + sizes[run_id] > 20_000_000:
+        n = sizes.get(run_id, 0)
+        # The approximate number of rows of hits or scores that are read together.
+        if batch and n_rows + n > 3_000_000:
             yield batch
-            batch, size = [], 0
+            batch, n_rows = [], 0
         batch.append(run_id)
-        size += sizes[run_id]
+        n_rows += n
     if batch:
         yield batch
 

@@ -153,7 +153,7 @@ def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> I
     """The rows of a table for the runs in `rows`, from some parts; each frame has as many runs as fit in memory."""
     runs = sorted({*rows["run_id"]})
     parts = [part for part in parts if part.folders["run_id"] in runs]
-    for batch in run_batches(runs, parts):
+    for batch in run_batches(lake, name, runs, parts):
         yield lake.scan_parts([part for part in parts if part.folders["run_id"] in batch], name)
 
 
