@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
 from evaluate.metrics import Metric, Requested, metrics_of
 from evaluate.score.coverage import CutOff, line_sets
@@ -156,46 +154,18 @@ def _score(metric: Metric, k: int) -> list[pl.Expr]:
     return [value.alias(column) for column, value in zip(SCORE_COLUMNS[1:], what, strict=True)]
 
 
-_LINE_END = "[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
-"""The line ends of `str.splitlines` other than \\n."""
-
-_WHITE_SPACE = (
-    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""The characters that `str.strip` removes."""
-
-
 def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """The similarity of each completion to its target, as columns is_exact and similarity.
-
-    Both are compared as stripped lines without blank ones; a completion is cut to the target's number of lines
-    (RepoCoder's compute_score). Line ends and white space are those of Python's `splitlines` and `strip`.
-    """
-    texts = (
-        cases.with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))
-        .with_columns(pl.col("said").list.head(pl.col("target").list.len()))
-        .with_columns(pl.col("target", "said").list.join("\n"))
-        .collect()
-    )
-    similarity = cpdist(
-        texts["said"].fill_null("").to_list(),
-        texts["target"].fill_null("").to_list(),
-        scorer=Levenshtein.normalized_similarity,
-        dtype=np.float64,
-    )
-    return (
-        texts.lazy()
-        .with_columns(
-            is_exact=(pl.col("said") == pl.col("target")).fill_null(value=False),
-            similarity=pl.when(pl.col("completion").is_not_null()).then(pl.Series(similarity)).otherwise(0.0),
-        )
-        .drop("target", "said")
-    )
+    """The similarity of each completion to its target, as columns is_exact and similarity; 0 without a completion."""
+    texts = cases.collect()
+    compared = [_compared(*pair) for pair in texts.select("completion", "target_text").iter_rows()]
+    kinds = {"is_exact": pl.Boolean, "similarity": pl.Float64}
+    return texts.hstack(pl.DataFrame(compared, kinds, orient="row")).lazy()
 
 
-def _lines(text: pl.Expr) -> pl.Expr:
-    # Two line ends for one, as for \r\n, make one more blank line; blank lines are left out.
-    lines = text.str.replace_all(_LINE_END, "\n").str.split("\n")
-    stripped = lines.list.eval(pl.element().str.strip_chars(_WHITE_SPACE))
-    return stripped.list.eval(pl.element().filter(pl.element() != ""))
+def _compared(completion: str | None, target: str | None) -> tuple[bool, float]:
+    """Compare stripped lines without blank ones, as many as the target has (RepoCoder's compute_score)."""
+    if completion is None or target is None:
+        return False, 0.0
+    said, wanted = ([line.strip() for line in text.splitlines() if line.strip()] for text in (completion, target))
+    said = said[: len(wanted)]
+    return said == wanted, Levenshtein.normalized_similarity("\n".join(said), "\n".join(wanted))
