@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import Pieces, cut_lines
+from evaluate.texts.pieces import Pieces, count_pieces, cut_lines
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, by_spelling, defined_names
 from lake.errors import Exit, GoldspanError
 from lake.exact import Integers, Mask
@@ -88,9 +88,7 @@ class ChunkTexts(Texts):
             counted.append(_Counts(here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
         # A chunk that starts or ends within a line may cut through a piece.
         for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
-            of_texts = cut_lines(some["text"])
-            counts = of_texts.counts(of_texts.first_line[:-1], of_texts.first_line[1:])
-            counted.append(_Counts(some["chunk"], of_texts.vocabulary, counts))
+            counted.append(_Counts(some["chunk"], *count_pieces(some["text"])))
         return _merged(counted, len(spans))
 
     @cached_property

@@ -212,7 +212,10 @@ class Texts(Sequence[str]):
     def _count(self, tokens: Tokenizer) -> Counted:
         if isinstance(tokens, Refined):
             return tokens.of(self.counted(tokens.tokens))
-        return count_texts(self.text, tokens)
+        if tokens is not pieces:
+            return by_spelling(map(tokens, self.text))
+        vocabulary, counts = count_pieces(pl.Series(self.text, dtype=pl.String))
+        return Counted(Vocabulary(vocabulary), counts)
 
 
 def as_texts(texts: Sequence[str]) -> Texts:
@@ -255,14 +258,6 @@ def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tok
 def query_texts(queries: tuple[str, ...]) -> Texts:
     """The queries of a part of the items, cached so that all chunkers and retrievers share their token counts."""
     return Texts(queries)
-
-
-def count_texts(texts: Sequence[str], tokens: Tokenizer) -> Counted:
-    """The token counts of texts."""
-    if tokens is not pieces:
-        return by_spelling(map(tokens, texts))
-    vocabulary, counts = count_pieces(pl.Series(texts, dtype=pl.String))
-    return Counted(Vocabulary(vocabulary), counts)
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evaluate.rank.chunk_texts import ChunkTexts, definitions_in
 from evaluate.rank.pools import load_pools
 from evaluate.texts.pieces import cut_lines
-from evaluate.texts.tokens import REGEX_TOKENS, WORDS, Tokenizer, by_spelling, count_texts, defined_names
+from evaluate.texts.tokens import REGEX_TOKENS, WORDS, Texts, Tokenizer, by_spelling, defined_names
 from ingest.contents.blobs import pool_frames
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
@@ -36,7 +36,7 @@ def test_a_text_is_cut_as_python_cuts_it_and_each_piece_keeps_its_line(texts: li
     every = np.arange(len(lines))
     expected = [[pieces(line).count(piece) for piece in cut.vocabulary] for line in lines]
     assert cut.counts(every, every + 1).toarray().tolist() == expected
-    whole, plain = count_texts(texts, pieces), by_spelling(map(pieces, texts))
+    whole, plain = Texts(texts).counted(pieces), by_spelling(map(pieces, texts))
     assert whole.vocabulary.to_list() == plain.vocabulary.to_list()
     assert whole.counts.toarray().tolist() == plain.counts.toarray().tolist()
     assert whole.counts.has_canonical_format
