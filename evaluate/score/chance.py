@@ -127,19 +127,16 @@ def _ideal_of_gains(draw: Draw, k: int) -> Floats:
 FORMS: Mapping[str, tuple[Amount, Amount]] = {
     "precision": (_hits, lambda draw, k: np.full_like(draw.n, k)),
     "recall": (_hits, _wanted),
-    "hit": (_any_hit, _one),
-    "accuracy": (_any_hit, _one),
+    **dict.fromkeys(("accuracy", "correct", "hit", "success"), (_any_hit, _one)),
     "mrr": (_reciprocal_rank, _one),
     "ndcg": (lambda draw, k: draw.n_relevant * draw.share_of_discounts(k), _ideal),
     "iou": (_best_gain, _one),
     "ndcg_iou": (lambda draw, k: draw.gains.sum(axis=1) * draw.share_of_discounts(k), _ideal_of_gains),
-    "success": (_any_hit, _one),
     "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_wanted + k),
     "map": (_precisions, _wanted),
     "r_precision": (lambda draw, k: _over(np.minimum(draw.n, draw.n_wanted) * draw.n_relevant, draw.n), _wanted),
     "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
     "judged": (Draw.drawn, Draw.drawn),
-    "correct": (_any_hit, _one),
     # Relevant chunks split the others into gaps of equal expected length. The metric has no cut-off.
     "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _is_any_relevant),
     # Within k only relevant chunks count: where gold is lines, no others resemble it.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import Requested
@@ -69,8 +68,15 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
         begin_at, end_at = np.sort(starts[first : first + n]), np.sort(ends[first : first + n])
         n_open = np.arange(1, n + 1) - np.searchsorted(end_at, begin_at, side="right")
         at_once = max(1, int(n_open.max(initial=0)))
-        costs = [(sizes[first : first + n], most * at_once) for sizes, most in ((n_nws, most), (n_of, most_lines))]
-        order, position = np.nonzero(_heads(orders, n_results, costs))
+        costs = [(sizes[first : first + n], k * at_once) for sizes, k in ((n_nws, most), (n_of, most_lines))]
+        # No head is longer than one of the cheapest chunks.
+        longest = [1 + np.searchsorted(np.sort(cost).cumsum(), limit, side="right") for cost, limit in costs]
+        orders = orders[:, : max(n_results, *longest)]
+        is_head = np.tile(np.arange(orders.shape[1]) < n_results, (N_ORDERS, 1))
+        for cost, limit in costs:
+            drawn = cost[orders]
+            is_head |= drawn.cumsum(axis=1) - drawn <= limit
+        order, position = np.nonzero(is_head)
         heads.append(np.stack([first + orders[order, position], order, position + 1]))
         first += n
     row, order, rank = np.concatenate(heads, axis=1)
@@ -80,21 +86,6 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
 
 _ASKED = ["item_id", "order"]
 _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
-
-
-def _heads(
-    orders: npt.NDArray[np.int32], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
-) -> npt.NDArray[np.bool_]:
-    """Whether each position of an order is in its head, as a mask at least as wide as the longest head."""
-    n, width = orders.shape[1], max(64, n_results)
-    while True:
-        is_head = np.tile(np.arange(min(n, width)) < n_results, (len(orders), 1))
-        for cost, most in costs:
-            drawn = cost[orders[:, :width]]
-            is_head |= drawn.cumsum(axis=1) - drawn <= most
-        if width >= n or not is_head[:, -1].any():
-            return is_head
-        width *= 4
 
 
 def _columns(requested: Requested) -> list[str]:

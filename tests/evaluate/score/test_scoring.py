@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics, metrics_of
 from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.conformance import protocol_hash
-from evaluate.score.coverage import OWN_TEXT
+from evaluate.score.coverage import OWN_TEXT, CutOff
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.benchmarks import protocols
@@ -203,6 +203,16 @@ def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], 
     for (metric, k), numbers in theirs.items():
         if metric not in CLOSED_FORMS:
             assert ours[metric, k] == pytest.approx(numbers, abs=1e-12), (metric, k)
+
+
+def test_the_orders_of_a_pool_do_not_depend_on_other_pools() -> None:
+    rows = [(pool, f"{n}.py", 0, 0, n_lines) for pool, n_lines in (("a", 9), ("b", 1), ("c", 4)) for n in range(99)]
+    names = dict.fromkeys(("chunk_no", "line_start", "line_end"), pl.Int64())
+    pools = frame(rows, "pool_id", "path", **names)
+    budget: list[CutOff] = [("lines", 20)]
+    alone = [draw(pools.filter(pool_id=pool), None, budget) for pool in ("a", "b", "c")]
+    assert draw(pools, None, budget).equals(pl.concat(alone))
+    assert [heads.height for heads in alone] == [N_ORDERS * n for n in (3, 21, 6)]
 
 
 def test_no_order_returns_a_judged_document_that_the_pool_lacks() -> None:
