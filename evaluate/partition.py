@@ -40,27 +40,12 @@ from lake.relevance import RELEVANCE
 from lake.tables import GOLD_RUN
 
 
-class RankedRows(NamedTuple):
-    """The rankings of some pools by some runs: per run, and as rows of `hits` and `run_items`."""
-
-    by_run: dict[str, Ranked]
-    hits: pl.DataFrame
-    run_items: pl.DataFrame
-
-
 class ReadPools(NamedTuple):
     """Pools in memory, and whether their chunks of only white space are included."""
 
     pool_ids: pl.Series
     with_blank: bool
     pools: ChunkedPools
-
-
-class ScoreTables(NamedTuple):
-    """The scores of some runs under a protocol: rows of `scores`, preceded by `step_scores` if the runs have steps."""
-
-    runs: Sequence[Run]
-    tables: Sequence[pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -86,8 +71,8 @@ class Partition:
                 # Made here so that a damaged part is made again even if the scores exist.
                 self._relevance(protocol, chunker)
             todo = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
-            for scored in self.scores(protocol, list(todo)):
-                write_by_run({run.run_id: todo[run] for run in scored.runs}, *scored.tables)
+            for scored, tables in self.scores(protocol, list(todo)):
+                write_by_run({run.run_id: todo[run] for run in scored}, *tables)
 
     def is_current(self, runs: Sequence[Run]) -> bool:
         """Whether nothing is left to do for some runs."""
@@ -96,19 +81,22 @@ class Partition:
         scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
         return all(target.is_current for target in chain(rankings, scoring))
 
-    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[ScoreTables]:
-        """The part's scores under a protocol, computed and not stored, some runs at a time."""
+    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], Sequence[pl.DataFrame]]]:
+        """The part's scores under a protocol, computed and not stored, some runs at a time.
+
+        The rows of table `scores` come last, preceded by `step_scores` if the runs have steps.
+        """
         for alike in _by_chunker(runs):
             if protocol.context is None:
-                yield ScoreTables(alike, [self._scores_of_lists(alike, protocol)])
+                yield alike, [self._scores_of_lists(alike, protocol)]
                 continue
             for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
                 scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
                 steps = scored.steps.with_columns(protocol=pl.lit(protocol.name))
-                yield ScoreTables(batch, [steps, sealed(scored.scores.lazy(), protocol).collect()])
+                yield batch, [steps, sealed(scored.scores.lazy(), protocol).collect()]
             for run in (run for run in alike if run.is_chance):
                 expected = expected_contexts(self.item_part, protocol, run.run_id, run.chunker or "")
-                yield ScoreTables([run], [sealed(expected.lazy(), protocol).collect()])
+                yield [run], [sealed(expected.lazy(), protocol).collect()]
 
     def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
         """The scores of runs that use one chunker under a protocol for rankings."""
@@ -130,8 +118,8 @@ class Partition:
             return
         rows = [self._ranked_rows(runs, *some) for some in self._pools_in_turn(runs[0].system.chunker)]
         targets = {run.run_id: self._ranking(run) for run in runs}
-        costs, hits, items = zip(*rows, strict=True)
-        write_by_run(targets, cost_rows(costs, self.item_part.part), pl.concat(hits), pl.concat(items))
+        ranked, hits, items = zip(*rows, strict=True)
+        write_by_run(targets, cost_rows(ranked, self.item_part.part), pl.concat(hits), pl.concat(items))
 
     def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
         """The pools, as many at a time as fit in memory, with their queries and the lines of their files."""
@@ -147,11 +135,12 @@ class Partition:
 
     def _ranked_rows(
         self, runs: Sequence[PlannedRun], pools: ChunkedPools, queries: pl.DataFrame, axis: Callable[[], LineOffsets]
-    ) -> RankedRows:
+    ) -> tuple[dict[str, Ranked], pl.DataFrame, pl.DataFrame]:
+        """The rankings of some pools: per run, and as rows of `hits` and `run_items`."""
         # All runs on one batch of pools before the next, because no pool is kept.
         parts = [list(self._ranked(runs, batch, queries)) for batch in pools.batches(queries)]
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
-        return RankedRows(ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools))
+        return ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools)
 
     def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame) -> Iterator[Ranked]:
         """The rankings of some pools, run by run; queries of equal form are rewritten once for all runs."""
@@ -165,7 +154,10 @@ class Partition:
                 queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
-                gold, gains = self.item_part.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
+                gold, gains = self.item_part.gold_of(protocol.gold), self._relevance(protocol, run.system.chunker)
+                if gains is not None:
+                    gain = RELEVANCE[protocol.relevance].similarity
+                    gains = gains.select("item_id", "path", "chunk_no", gain=gain)
                 known = with_gold(known, all_queries, pools, gold, gains)
             yield rank(
                 retriever,
@@ -182,21 +174,13 @@ class Partition:
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
         target = self._relevance_target(protocol, chunker)
-        target.make(partial(self._measured, protocol, chunker))
-        return target.scan("relevance")
-
-    def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         item_part = self.item_part
-        gold = item_part.gold_of(protocol.gold)
-        return relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold)
-
-    def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
-        """The gains by which the oracle ranks, if relevance is a similarity, else None."""
-        relevance = self._relevance(protocol, chunker)
-        if relevance is None:
-            return None
-        column = RELEVANCE[protocol.relevance].similarity
-        return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
+        target.make(
+            lambda: relevance_rows(
+                item_part.lake, self._pools(chunker), item_part.items, item_part.gold_of(protocol.gold)
+            )
+        )
+        return target.scan("relevance")
 
     def _pools(self, chunker: str) -> ChunkedPools:
         pool_ids, with_blank = self.item_part.pool_ids, self.item_part.task.ranks_blank

@@ -258,7 +258,7 @@ def with_gold(
     items: pl.DataFrame,
     pools: ChunkedPools,
     gold: pl.DataFrame,
-    gains: pl.DataFrame | None,
+    gains: pl.LazyFrame | None,
 ) -> Iterator[tuple[Pool, Queries]]:
     """Pools and queries with gold for the oracle, and, if relevance is a similarity, with each chunk's gain.
 
@@ -273,13 +273,13 @@ def with_gold(
         yield pool, replace(queries, gold=gold_of, gains=[gained[item_id] for item_id in queries.item_id if gained])
 
 
-def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:
+def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.LazyFrame) -> dict[str, Floats]:
     """The gains of the chunks of each item's pool, in the pool's order, by item id."""
     ordered = (
         items.lazy()
         .select("item_id", "pool_id")
         .join(pools.chunks.lazy().select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
-        .join(gains.lazy(), on=["item_id", "path", "chunk_no"], how="left")
+        .join(gains, on=["item_id", "path", "chunk_no"], how="left")
         .sort("item_id", "chunk")
         .group_by("item_id", maintain_order=True)
         .agg(pl.col("gain").fill_null(0.0))

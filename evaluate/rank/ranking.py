@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
 
 import dataframely as dy
 import numpy as np
@@ -39,13 +38,13 @@ class Ranked:
 
     Attributes:
         hits: item_id, part, rank, chunk (row of the chunks of all pools), score.
-        ties: item_id → the cut-offs k for which ranks k and k + 1 have equal scores.
+        ties: Items and the cut-offs k for which ranks k and k + 1 have equal scores; an item's in ascending order.
         failed: item_id → the error.
         query_seconds: One number per item.
     """
 
     hits: pl.DataFrame
-    ties: dict[str, list[int]]
+    ties: list[tuple[str, int]]
     failed: dict[str, str]
     index_seconds: float
     index_bytes: int
@@ -56,7 +55,7 @@ def together(parts: Sequence[Ranked]) -> Ranked:
     """The results of ranking different pools, merged."""
     return Ranked(
         pl.concat([part.hits for part in parts]),
-        {item_id: ties for part in parts for item_id, ties in part.ties.items()},
+        [tie for part in parts for tie in part.ties],
         {item_id: why for part in parts for item_id, why in part.failed.items()},
         sum(part.index_seconds for part in parts),
         sum(part.index_bytes for part in parts),
@@ -78,7 +77,7 @@ def rank(
     The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
     queries and chunks of only white space score 0, whatever the retriever returns.
     """
-    returned, result = list[_Returned](), Ranked(pl.DataFrame(schema=HITS), {}, {}, 0.0, 0, [])
+    returned, result = list[_Returned](), Ranked(pl.DataFrame(schema=HITS), [], {}, 0.0, 0, [])
     for pool, queries in pairs:
         started = time.perf_counter()
         try:
@@ -112,7 +111,8 @@ def rank(
             order = np.lexsort((keys, np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
             ranked = np.take_along_axis(scores, order, axis=-1)
             if part == RANKING:
-                _count_ties(queries, ranked, cut_offs, result.ties)
+                equal = {k: ranked[:, k - 1] == ranked[:, k] for k in cut_offs if k < ranked.shape[1]}
+                result.ties += [(queries.item_id[row], k) for k in equal for row in np.flatnonzero(equal[k]).tolist()]
             returned.append(_returned(part, pool, queries, ranked[:, :depth], order[:, :depth]))
     if returned:
         result.hits = _hits(returned)
@@ -131,35 +131,21 @@ def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     return checked
 
 
-def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties: dict[str, list[int]]) -> None:
-    for k in cut_offs:
-        if k < ranked.shape[1]:
-            for row in np.flatnonzero(ranked[:, k - 1] == ranked[:, k]).tolist():
-                ties.setdefault(queries.item_id[row], []).append(k)
-
-
-class _Returned(NamedTuple):
-    """The returned chunks of some queries, in order; `row` is the query of each."""
-
-    part: str
-    item_id: Sequence[str]
-    row: Integers
-    rank: Integers
-    chunk: Integers
-    score: Floats
+_Returned = tuple[str, Sequence[str], Integers, Integers, Integers, Floats]
 
 
 def _returned(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> _Returned:
+    """The returned chunks of some queries, in order: part, the queries' ids, the query of each, rank, chunk, score."""
     row, column = np.nonzero(~np.isnan(ranked))
     first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[row if pool.side_by_side else 0]
-    return _Returned(part, queries.item_id, row, column + 1, first + order[row, column], ranked[row, column])
+    return part, queries.item_id, row, column + 1, first + order[row, column], ranked[row, column]
 
 
 def _hits(returned: Sequence[_Returned]) -> pl.DataFrame:
     """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
-    parts, item_ids, *columns = zip(*returned, strict=True)
-    row, *numbers = map(np.concatenate, columns)
-    sizes, n_queries = [len(each.row) for each in returned], np.array([*map(len, item_ids)])
+    parts, item_ids, rows, *columns = zip(*returned, strict=True)
+    row, *numbers = map(np.concatenate, (rows, *columns))
+    sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
     row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
     # Gathered from series, so that rows share their texts, without a query plan.
     item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
@@ -231,7 +217,7 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     of_items = _by_run(ranked).lazy().filter(pl.col("part") == RANKING).with_columns(n_nws=n_nws).group_by(key)
     returned = of_items.agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     # A row per cut-off: rows with lists are slow to read.
-    ties = [(run_id, item, k) for run_id, of_run in ranked.items() for item, ks in of_run.ties.items() for k in ks]
+    ties = [(run_id, *tie) for run_id, of_run in ranked.items() for tie in of_run.ties]
     failed = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.failed.items()]
     texts = dict.fromkeys(key, pl.String())
     tied = pl.LazyFrame(ties, {**texts, "ties": pl.Int64}, orient="row").group_by(key).agg("ties")

@@ -61,7 +61,7 @@ def explored(
     frames: list[pl.DataFrame] = [Scores.create_empty().select(measured)]
     for part in selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit)) if rules else ():
         scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
-        frames += [scores.tables[-1].select(measured) for scores in scored]
+        frames += [tables[-1].select(measured) for _, tables in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     answered = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     scores = pl.concat(frames).lazy().join(answered, on=["run_id", "item_id"], how="semi")

@@ -81,7 +81,7 @@ def test_depth_keeps_the_first_and_none_keeps_all() -> None:
 def test_ties_are_counted_at_the_cut_offs_they_cross_and_nowhere_else() -> None:
     scores = [[3.0, 2.0, 2.0, 1.0, NAN, NAN], [1.0] * 6]
     ranked = _rank(_given(scores), _pool(6), _queries(2), cut_offs=[1, 2, 3, 4, 5, 6])
-    assert ranked.ties == {"item/0": [2], "item/1": [1, 2, 3, 4, 5]}
+    assert sorted(ranked.ties) == [("item/0", 2), *(("item/1", k) for k in (1, 2, 3, 4, 5))]
 
 
 def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
