@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cpdist
 
 from evaluate.metrics import Metric, Requested, metrics_of
 from evaluate.score.coverage import CutOff, line_sets
@@ -154,18 +156,22 @@ def _score(metric: Metric, k: int) -> list[pl.Expr]:
     return [value.alias(column) for column, value in zip(SCORE_COLUMNS[1:], what, strict=True)]
 
 
+_END = r"\n\r\x0b\x0c\x1c-\x1e\x85\u{2028}\u{2029}"
+_SPACE = rf"{_END}\t\x1f \xa0\u{{1680}}\u{{2000}}-\u{{200a}}\u{{202f}}\u{{205f}}\u{{3000}}"
+_LINE = rf"[^{_SPACE}](?:[^{_END}]*[^{_SPACE}])?"
+"""A stripped line that is not blank; line ends and white space are those of Python's `splitlines` and `strip`."""
+
+
 def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """The similarity of each completion to its target, as columns is_exact and similarity; 0 without a completion."""
-    texts = cases.collect()
-    compared = [_compared(*pair) for pair in texts.select("completion", "target_text").iter_rows()]
-    kinds = {"is_exact": pl.Boolean, "similarity": pl.Float64}
-    return texts.hstack(pl.DataFrame(compared, kinds, orient="row")).lazy()
+    """The similarity of each completion to its target, as columns is_exact and similarity; 0 without a completion.
 
-
-def _compared(completion: str | None, target: str | None) -> tuple[bool, float]:
-    """Compare stripped lines without blank ones, as many as the target has (RepoCoder's compute_score)."""
-    if completion is None or target is None:
-        return False, 0.0
-    said, wanted = ([line.strip() for line in text.splitlines() if line.strip()] for text in (completion, target))
-    said = said[: len(wanted)]
-    return said == wanted, Levenshtein.normalized_similarity("\n".join(said), "\n".join(wanted))
+    Stripped lines that are not blank are compared, as many as the target has (RepoCoder's compute_score).
+    """
+    said, wanted = (pl.col(name).str.extract_all(_LINE) for name in ("completion", "target_text"))
+    said, wanted = said.list.head(wanted.list.len()).list.join("\n"), wanted.list.join("\n")
+    texts = cases.with_columns(said=said, wanted=wanted, is_exact=said == wanted).collect()
+    pairs = texts.select(pl.col("said", "wanted").fill_null("")).iter_columns()
+    similarity = pl.Series(cpdist(*pairs, scorer=Levenshtein.normalized_similarity, dtype=np.float64))
+    known = pl.when(pl.col("is_exact").is_not_null())
+    compared = texts.lazy().with_columns(similarity=known.then(similarity).otherwise(0.0))
+    return compared.with_columns(pl.col("is_exact").fill_null(value=False)).drop("said", "wanted")
