@@ -17,7 +17,7 @@ from evaluate.systems import check_patterns, imported_systems, known_retrievers,
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
-from lake.engine import IN_PROCESS, Engine, InThisProcess, release_memory
+from lake.engine import IN_PROCESS, Engine, release_memory
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import write_if_changed
@@ -141,13 +141,10 @@ def evaluate(
             for work in benchmark.works:
                 work.conclude()
                 work.remove_stale()
-            for work in benchmark.works:
-                to_pool = [work.task]
-                if isinstance(executor, InThisProcess):
-                    # This process has planned the runs already.
-                    work.pool()
-                    to_pool = []
-                pooled.append((benchmark, work, engine.results(executor, benchmark.runner.pool, to_pool)))
+            pooled += [
+                (benchmark, work, engine.results(executor, benchmark.runner.pool, [work.task]))
+                for work in benchmark.works
+            ]
         for benchmark, work, done in console.track(pooled, "pooling", total=len(pooled)):
             for outcome in done:
                 benchmark.result.add(outcome)
