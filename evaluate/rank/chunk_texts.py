@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import scipy
 
@@ -129,29 +128,21 @@ class _Counts(NamedTuple):
 
 
 def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
-    vocabulary, places = _united([some.vocabulary for some in counted])
-    every, token, row = [some.counts.tocoo() for some in counted], [np.zeros(0, np.int32)], [np.zeros(0, np.uint32)]
-    token += [columns[counts.col] for counts, columns in zip(every, places, strict=True)]
-    row += [some.chunk.to_numpy()[counts.row] for counts, some in zip(every, counted, strict=True)]
-    columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(counts.data for counts in every)])
+    vocabulary = pl.concat([pl.Series(dtype=pl.String), *(some.vocabulary for some in counted)]).unique().sort()
+    token, row, n = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)], [np.zeros(0)]
+    for some in counted:
+        cells = some.counts.tocoo()
+        token.append(vocabulary.search_sorted(some.vocabulary).to_numpy()[cells.col])
+        row.append(some.chunk.to_numpy()[cells.row])
+        n.append(cells.data)
+    columns = np.concatenate(token)
     # Contents may have tokens that occur in none of the chunks.
     is_said = np.bincount(columns, minlength=len(vocabulary)) > 0
-    columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
     vocabulary = vocabulary.filter(pl.Series(is_said))
     # Each chunk's tokens are already sorted by spelling, and stay so.
-    cells = np.concatenate(row).astype(np.int32), columns
-    counts = scipy.sparse.coo_array((n, cells), shape=(n_chunks, len(vocabulary))).tocsr()
+    places = np.concatenate(row).astype(np.int32), (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
+    counts = scipy.sparse.coo_array((np.concatenate(n), places), shape=(n_chunks, len(vocabulary))).tocsr()
     return Counted(Vocabulary(vocabulary), scipy.sparse.csr_array(counts))
-
-
-def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:
-    """The union of several vocabularies, and for each of them the positions of its tokens in the union, ascending."""
-    tokens = [pl.LazyFrame({"token": words}) for words in vocabularies]
-    every = pl.concat([pl.LazyFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
-    numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
-    joined = [words.join(numbered, on="token", how="left", maintain_order="left").select("place") for words in tokens]
-    united, *places = pl.collect_all([every, *joined])
-    return united["token"], [column["place"].to_numpy() for column in places]
 
 
 class Block(NamedTuple):
