@@ -180,7 +180,8 @@ def ranked_hit_rows(
     hits = every.hstack(where.rename({"n_nws": "n_new_nws"})).lazy()
     if pools.share_lines:
         hits = _with_added(hits.collect(), axis())
-    return Hits.cast(_with_null(Hits, hits, step=0)).collect()
+    rows = hits.with_columns(step=pl.lit(0, pl.Int64))
+    return Hits.cast(pl.concat([Hits.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()
 
 
 def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
@@ -188,16 +189,6 @@ def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
     numbers = np.repeat(np.arange(len(ranked)), [of_run.hits.height for of_run in ranked.values()])
     run_id = pl.Series("run_id", list(ranked), pl.String)[numbers]
     return pl.concat([of_run.hits for of_run in ranked.values()]).hstack([run_id])
-
-
-def _with_null(schema: type[dy.Schema], frame: pl.LazyFrame, **values: str | int) -> pl.LazyFrame:
-    """A frame with all columns of a table: those it has, the given `values`, and null for the rest."""
-    known = frame.collect_schema()
-    return frame.with_columns(
-        pl.lit(values.get(name), column.dtype).alias(name)
-        for name, column in schema.columns().items()
-        if name not in known
-    )
 
 
 def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
@@ -230,7 +221,8 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
     )
     status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))
     nothing = pl.col("ties").fill_null([]), pl.col("n_returned", "n_nws").fill_null(0)
-    return RunItems.cast(_with_null(RunItems, known.with_columns(*nothing, status=status))).collect()
+    rows = known.with_columns(*nothing, status=status)
+    return RunItems.cast(pl.concat([RunItems.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()
 
 
 def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> dy.DataFrame[CostRows]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.texts.tokens import Counted, Texts, Tokenizer, as_texts
+from evaluate.texts.tokens import Counted, Texts, Tokenizer
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.exact import Floats as Floats
@@ -37,7 +37,7 @@ class _Tokenized:
 
     @functools.cached_property
     def _texts(self) -> Texts:
-        return as_texts(self.text)
+        return self.text if isinstance(self.text, Texts) else Texts(self.text)
 
     def counted(self, tokens: Tokenizer) -> Counted:
         """The token counts of each text, with columns sorted by token; the result is shared, so do not modify it."""

@@ -218,11 +218,6 @@ class Texts(Sequence[str]):
         return Counted(Vocabulary(vocabulary), counts)
 
 
-def as_texts(texts: Sequence[str]) -> Texts:
-    """Texts that cache their token counts."""
-    return texts if isinstance(texts, Texts) else Texts(texts)
-
-
 class _Rows(Texts):
     """Some rows of other texts."""
 
