@@ -208,7 +208,7 @@ def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tm
     reasons = why_not(tmp_path / "lake")
     assert reasons["acme__rockets-1"] is None
     assert "the Parquet cannot be read" in str(reasons["acme__boats-2"])
-    assert "it has no column path" in str(reasons["acme__cars-3"])
+    assert "needs the columns path" in str(reasons["acme__cars-3"])
     assert [(source, position) for source, position, _ in rejected(tmp_path / "lake")] == [
         ("repository acme/boats", f"commit {COMMIT}"),
         ("repository acme/cars", f"commit {COMMIT}"),
