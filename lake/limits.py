@@ -69,7 +69,7 @@ def parsed_json(
 
 
 @contextmanager
-def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+def unpacked(file: IO[bytes]) -> Iterator[io.BufferedReader]:
     """A file's bytes, decompressed while read if gzip or zstd; damaged data raise OSError or ArrowException."""
     magic = file.read(max(map(len, _PACKED)))
     packed = next((name for start, name in _PACKED.items() if magic.startswith(start)), "")

@@ -20,7 +20,7 @@ from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usa
 from ingest.mining.sample import PROMPT_TOKENS, made_entry
 from ingest.sources.git import checked, form_fault
 from ingest.sources.repository import MAX_SEARCHED_BYTES
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, TreesSource, UnreadableEntryError
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, TreesSource, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
 from lake.text import counted, language_of
@@ -61,7 +61,7 @@ class _CodeMiner(Generic[MinedTask]):
         def opened(path: str) -> io.BytesIO:
             data = self.history.contents(self.listing.values())[self.listing[path]]
             if data is None or len(data) > MAX_SEARCHED_BYTES:
-                raise UnreadableEntryError(self.repository, path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
+                raise UnreadableFileError(path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
             return io.BytesIO(data)
 
         return [Entry(path, UNKNOWN_SIZE, partial(opened, path), made_from=of) for path, of in self.listing.items()]
@@ -74,7 +74,7 @@ class _CodeMiner(Generic[MinedTask]):
             if is_source(entry.path):
                 try:
                     contents[entry.path] = entry.read()
-                except UnreadableEntryError:
+                except UnreadableFileError:
                     self.left_out[f"file of more than {MAX_SEARCHED_BYTES:,} bytes"] += 1
             else:
                 self.left_out["generated or vendored file" if GENERATED.search(entry.path) else "test file"] += 1

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 
 import ingest.runs.formats
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile
+from ingest.runs.importer import Importer, TrajectoryFile
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
-from ingest.sources.tree import Entry, Tree, entry_on_disk
+from ingest.sources.tree import Entry, Tree, UnreadableFileError, entry_on_disk
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -20,6 +20,7 @@ from lake.tables import declared_rows
 from lake.text import counted, listed
 
 AUTO = "auto"  # the format is detected from the file's content
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the first bytes of an archive; the second form is that of an empty one
 TASK_FILE, REPOSITORY = "task.json", "repository"  # what `ingest tasks` writes for an item next to its prompt
 
 
@@ -45,10 +46,10 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     """The importer with a name or alias; for `auto`, the only one that recognises the content, or an error."""
     if name != AUTO:
         return lookup(name, "format", importers_by_name())
-    head = input_file.head
+    head = input_file.head()
     if not head.strip():
         raise input_file.wrong(what="the file is empty")
-    path = "/".join(input_file.path.parts[-2:])
+    path = "/".join(input_file.source.parts[-2:])
     candidates = [importer for importer in importers().values() if importer.recognise(head, path)]
     if len(candidates) > 1:
         names = " or ".join(importer.name for importer in candidates)
@@ -73,8 +74,11 @@ class TrajectoryFiles:
 
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
     """The files to import in a folder, a ZIP or a single file; a `GoldspanError` if no format fits, or several do."""
-    path, is_folder = input_file.path, input_file.path.is_dir()
-    if not (is_folder or input_file.head.startswith(InputFile.ZIP)):
+    path, is_folder = input_file.source, input_file.source.is_dir()
+    if not (is_folder or path.is_file()):
+        hint = "FILE must be a ranking, completions, trajectories or a folder of them."
+        raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING)
+    if not (is_folder or input_file.head().startswith(_ZIP)):
         return _single_file(path, input_file.name, importer_for(input_file, format_name))
     by_name = {name: importer for name, importer in importers_by_name().items() if importer.kind == "trajectory"}
     known = [importer for name, importer in by_name.items() if name == importer.name]
@@ -90,10 +94,10 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     for file in _files(entries).values():
         try:
             head = file.head()
-        except DamagedFileError as error:
+        except UnreadableFileError as error:
             damaged[f"{file.path}: {error.reason}"] = file
             continue
-        if head.startswith(InputFile.ZIP):
+        if head.startswith(_ZIP):
             reason = "an archive inside is not opened; unpack it into the same folder"
             rejects.add(input_file.name, f"entry {file.path}", reason)
             continue
@@ -146,5 +150,5 @@ def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
 
 def _files(entries: Iterable[Entry]) -> dict[str, TrajectoryFile]:
     every = dict[str, TrajectoryFile]()
-    every.update((entry.path, TrajectoryFile(entry, every)) for entry in entries)
+    every.update((entry.path, TrajectoryFile(entry, all=every)) for entry in entries)
     return every

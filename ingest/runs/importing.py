@@ -36,7 +36,7 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
     stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
     stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
     stamp = fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
-    input_file = replace(input_file, unit=importer.unit)
+    input_file = replace(input_file, unit=importer.unit, example=importer.example)
     job = ImportJob(lake, request, input_file, files, task, parts, stamp, chunker, rejects=rejects)
     if (current := up_to_date(job)) is not None:
         return current
@@ -83,7 +83,7 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
                 stored.write(part.name, tables)
         if not result.n_items:
             what = "none of the items that it answers can be scored in this lake"
-            raise NoItemKnownError(what, where=str(job.input_file.path), code=Exit.INVALID)
+            raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
     except BaseException:
         if written:
             stored.remove()
@@ -135,7 +135,7 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     first = ids.head(MAX_EXAMPLES).select("position", "item_id").iter_rows()
     examples = [f"{where}: {name[:120]!a}" for where, name in first]
     if unknown.height == n_rows:
-        what, where = f"no item of the file is in {task} ({counted(ids.height, 'item')})", str(job.input_file.path)
+        what, where = f"no item of the file is in {task} ({counted(ids.height, 'item')})", str(job.input_file.source)
         raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
     what = f"the file names {counted(ids.height, 'item')} not asked by {task}"
     raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown skips them.")

@@ -149,7 +149,7 @@ def import_search(
     task, parts = asked_items(lake, request, "ranking")
     stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
     files = TrajectoryFiles(ANSWERS, [])
-    job = ImportJob(lake, request, InputFile(request.file), files, task, parts, stamp, chunker, search)
+    job = ImportJob(lake, request, InputFile.at(request.file), files, task, parts, stamp, chunker, search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
     stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
@@ -161,8 +161,8 @@ def import_search(
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
-        answers = InputFile(folder / "answers.jsonl")
-        notes = _ask(job, session, answers.path, track, say)
+        answers = replace(InputFile.at(folder / "answers.jsonl"), example=ANSWERS.example)
+        notes = _ask(job, session, answers.source, track, say)
         # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
@@ -170,7 +170,7 @@ def import_search(
         try:
             imported = import_job(job, write=write)
         except GoldspanError as error:
-            if error.where != str(answers.path):
+            if error.where != str(answers.source):
                 raise
             stack.pop_all()
             hint = f"{error.hint} The answers are kept there; fix them and import the file with `python -m ingest run`."

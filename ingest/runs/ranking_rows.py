@@ -1,13 +1,12 @@
 """Rows of a ranking file, each checked by itself: numbers, documents as paths and lines, errors with positions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
 from ingest.sources.input_file import InputFile
-from ingest.sources.tree import read_whole
+from ingest.sources.rows import parsed
 from lake.errors import MAX_EXAMPLES
-from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 from lake.text import counted, listed
 
 REPEATED = pl.Categorical()  # texts that occur in many rows, stored once
@@ -82,27 +81,10 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
         ) from error
 
 
-def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
+def row_of(input_file: InputFile, position: int, text: str) -> Mapping[str, object]:
     """The object in a line of JSON; an empty one in place of any other value. Invalid JSON is an error."""
-    try:
-        row = parsed_json(text.encode())
-    except (ValueError, RecursionError) as error:
-        why = f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?"
-        raise input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=hint) from error
+    row = parsed(f"{input_file.path}, line {position}", text.encode())
     return row if isinstance(row, dict) else {}
-
-
-def json_document(input_file: InputFile, parse: Callable[[bytes], object], hint: str) -> object:
-    """A file's content as one JSON value, read by `parse`; an error if it is not JSON or too long."""
-    with input_file.opened() as stream:
-        data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise input_file.wrong(what=f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
-    try:
-        return parse(data)
-    except (ValueError, RecursionError) as error:
-        reason = str(error).partition(" (char")[0]
-        raise input_file.wrong(what=f"not JSON ({reason}); is the file cut off?", hint=hint) from error
 
 
 def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:

@@ -11,11 +11,12 @@ import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
 from ingest.runs.imported_runs import Imported
-from ingest.runs.importer import DamagedFileError, TrajectoryFile
+from ingest.runs.importer import TrajectoryFile, item_in
 from ingest.runs.request import AskedItems
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
+from ingest.sources.tree import UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.rejects import Rejects
@@ -57,7 +58,7 @@ class Ids:
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
         """The item's name: as recorded, else from path, task, root or prompts, else the file's if it holds no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
-        name = "" if trajectory.position else file.path.rpartition("/")[2]
+        name = "" if trajectory.position else file.name
         return item or self._of_prompts(trajectory.prompts) or name
 
     def _of_prompts(self, prompts: Sequence[str]) -> str:
@@ -94,7 +95,7 @@ class Ids:
 
 def _of_task(file: TrajectoryFile) -> str:
     paths = (str(folder / TASK_FILE) for folder in PurePosixPath(file.path).parents)
-    with suppress(DamagedFileError):
+    with suppress(UnreadableFileError):
         return next(filter(None, (str_at(file.all[path].json(), "item_id") for path in paths if path in file.all)), "")
     return ""
 
@@ -164,18 +165,18 @@ def parse_runs(
 
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
     for file in files.files:
-        n_whole, damages = 0, list[DamagedFileError]()
+        n_whole, damages = 0, list[UnreadableFileError]()
         try:
             for trajectory in files.importer.trajectories(file):
                 n_whole += 1
                 yield file, trajectory
-        except DamagedFileError as error:
-            damages.append(DamagedFileError(error.reason, error.item or ids.in_path(file.path)))
+        except UnreadableFileError as error:
+            damages.append(error)
         else:
             if not n_whole and not file.damages:
                 rejects.add(file.path, "file", "it holds no trajectory")
         for damage in [*damages, *file.damages]:
-            item = damage.item or ("" if n_whole else ids.in_path(file.path))
+            item = item_in(damage) or ("" if n_whole and damage.position else ids.in_path(file.path))
             if item:
                 yield file, Trajectory((), None, item, position=damage.position, failed=damage.reason)
             else:

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from ingest.runs.calls.tools import ToolCall, parse_call
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, patch_path, recorded_patch
+from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import JsonRecord, first_text, held_list, objects_in
+from ingest.sources.tree import UnreadableFileError
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
 _MAX_DEPTH = 50  # levels of subagents' files that are read
@@ -50,7 +51,7 @@ class Session:
         self.opened.add(file.path)
         try:
             rows += (row for _, row in file.objects())
-        except DamagedFileError as error:
+        except UnreadableFileError as error:
             self.notes.append(f"{file.path} is lost: {error.reason}")
         self.notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
         file.damages.clear()
@@ -62,7 +63,7 @@ class Session:
     ) -> Iterator[Event]:
         """The events of a subagent's file, without its answers; one `unread` if it is missing or nested too deep."""
         if file is None or self.depth == _MAX_DEPTH:
-            yield Note("unread", f"file {file.path.rpartition('/')[2]}" if file else "subagent whose file is missing")
+            yield Note("unread", f"file {file.name}" if file else "subagent whose file is missing")
             return
         self.depth += 1
         for event in read(self.rows_of(file)):

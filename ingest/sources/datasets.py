@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.sources.folder import open_archive, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, UnreadableEntryError, entry_on_disk
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
@@ -85,7 +85,7 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
             # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
                 reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
-                raise UnreadableEntryError(location, path, reason) from error
+                raise UnreadableFileError(path, reason, location=location) from error
             file.seek(0)
             yield file
 
@@ -110,7 +110,7 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
         if not Path(builder.cache_dir).is_dir():
             for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
                 if not name.endswith(_FORMATS):
-                    raise UnreadableEntryError(rows.hub, name, f"expected one of {', '.join(_FORMATS)}")
+                    raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}", location=rows.hub)
             if (builder.info.download_size or 0) >= STREAMED_FROM:
                 return builder.as_streaming_dataset(split=rows.split)
             builder.download_and_prepare()

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from ingest.sources.tree import Entry, Refused, Source, Tree, UnreadableEntryError, entry_on_disk, read_whole
+from ingest.sources.tree import Entry, Refused, Source, Tree, UnreadableFileError, entry_on_disk, read_whole
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
 from lake.text import listed
@@ -82,9 +82,10 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path
             # One byte more than declared: the checksum is tested, and nothing much larger is unpacked.
             data = read_whole(stream, info.file_size + 1)
     except _READ_ERRORS as error:
-        raise UnreadableEntryError(location, path, str(error) or type(error).__name__) from error
+        raise UnreadableFileError(path, str(error) or type(error).__name__, location=location) from error
     if len(data) != info.file_size:
-        raise UnreadableEntryError(location, path, f"declares {info.file_size:,} bytes and holds {len(data):,}")
+        reason = f"declares {info.file_size:,} bytes and holds {len(data):,}"
+        raise UnreadableFileError(path, reason, location=location)
     return io.BytesIO(data)
 
 

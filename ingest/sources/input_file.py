@@ -1,106 +1,103 @@
-"""A file made elsewhere, unpacked and read as text or lines; every error message names the position."""
+"""A file made elsewhere, unpacked and read as bytes, text, lines or JSON."""
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, ClassVar
 
 import polars as pl
 
-from ingest.sources.rows import UnreadableFileError, opened
-from ingest.sources.tree import entry_on_disk
+from ingest.sources.rows import LENIENT, MARK, opened, parsed
+from ingest.sources.tree import Entry, UnreadableFileError, entry_on_disk, read_document
 from lake.errors import Exit, GoldspanError
+from lake.limits import MAX_LINE_BYTES
 
 BLOCK_BYTES = 1 << 23
-HEAD_BYTES = 1 << 20
-MAX_LINE_CHARACTERS = 1 << 22
-"""Longer lines are refused, as a line has to be held in memory whole."""
+_HEAD_BYTES, _HEAD_BLOCK_BYTES = 1 << 20, 1 << 12
 
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file or folder to be imported; positions in it count lines, rows or entries, as `unit` says."""
+    """A file or folder that a user gives, or a file of such a folder or ZIP; its reading raises `UnreadableFileError`.
 
-    path: Path
-    unit: str = "line"
+    `source` is the path as given, for messages; positions count lines, rows or entries, as `unit` says; `example` shows
+    the format that it should have.
+    """
 
-    ZIP: ClassVar[tuple[bytes, ...]] = (b"PK\x03\x04", b"PK\x05\x06")
-    """The first bytes of a ZIP archive; the second form is that of an empty one."""
+    entry: Entry
+    source: Path = field(default=Path(), kw_only=True)
+    unit: str = field(default="line", kw_only=True)
+    example: str = field(default="", kw_only=True)
 
     @classmethod
     def at(cls, path: Path) -> InputFile:
-        """The file or folder at a path; an error if there is none."""
-        if not path.is_file() and not path.is_dir():
-            hint = "FILE must be a ranking, completions, trajectories or a folder of them."
-            raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING)
-        return cls(path)
+        """The file or folder at a path."""
+        # The name is to be printable whatever bytes it contains.
+        return cls(entry_on_disk(path, path.name.encode(errors="backslashreplace").decode(), "", 0), source=path)
+
+    @property
+    def path(self) -> str:
+        """The file's path among the files it was given with."""
+        return self.entry.path
 
     @property
     def name(self) -> str:
-        """The file's name without folders, printable whatever bytes it contains."""
-        return self.path.name.encode(errors="backslashreplace").decode()
+        """The file's name without folders."""
+        return self.path.rpartition("/")[2]
 
-    @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked."""
-        with self.opened() as stream:
-            return stream.read(HEAD_BYTES)
+        """The first unpacked bytes, by which a format is recognised; for a damaged file, those before the damage."""
+        data = bytearray()
+        try:
+            with opened(self.entry) as stream:
+                while len(data) < _HEAD_BYTES and (block := stream.read(_HEAD_BLOCK_BYTES)):
+                    data += block
+        except UnreadableFileError:
+            if not data:
+                raise
+        return bytes(data)
 
-    def texts(self) -> Iterator[str]:
-        """The unpacked text in blocks, without a byte order mark."""
-        decoder, line = codecs.getincrementaldecoder("utf-8-sig")(), 1
-        with self.opened() as stream:
-            while block := stream.read(BLOCK_BYTES):
-                try:
-                    text = decoder.decode(block)
-                except UnicodeDecodeError as error:
-                    number = line + error.object[: error.start].count(b"\n")
-                    raise self.wrong(what=f"line {number} is not UTF-8: {error.reason}") from error
-                if "\0" in text:
-                    number = line + text[: text.index("\0")].count("\n")
-                    raise self.wrong(what=f"line {number} holds a NUL byte: this is no text file")
-                line += text.count("\n")
-                yield text
-        if decoder.getstate()[0]:
-            raise self.wrong(what=f"line {line} is not UTF-8: the file ends inside a character")
+    def data(self) -> bytes:
+        """The unpacked content without a byte order mark."""
+        with opened(self.entry) as stream:
+            return read_document(self.path, stream).removeprefix(MARK)
+
+    def text(self) -> str:
+        """The content as text; bytes that are not UTF-8 are replaced."""
+        return self.data().decode(errors="replace")
+
+    def json(self, parse: Callable[[bytes], object] = LENIENT) -> object:
+        """The content as one JSON value."""
+        return parsed(self.path, self.data(), parse)
 
     def lines(self) -> Iterator[pl.DataFrame]:
         """The non-blank lines in blocks: `position` (from 1) and `text`, without line ends."""
-        rest, position = "", 1
-        for text in self.texts():
-            whole, newline, rest = (rest + text).rpartition("\n")
-            if newline:
-                yield _lines(whole, position)
-                position += whole.count("\n") + 1
-            if len(rest) > MAX_LINE_CHARACTERS:
-                raise self.wrong(what=f"line {position} is longer than {MAX_LINE_CHARACTERS:,} characters")
-        if rest:
-            yield _lines(rest, position)
+        rest, position = b"", 1
+        with opened(self.entry) as stream:
+            while block := stream.read(BLOCK_BYTES):
+                lines, newline, rest = (rest + block).rpartition(b"\n")
+                if newline:
+                    yield self._lines(lines, position)
+                    position += lines.count(b"\n") + 1
+                if len(rest) > MAX_LINE_BYTES:
+                    raise self.wrong(what=f"line {position} is longer than {MAX_LINE_BYTES:,} bytes")
+        yield self._lines(rest, position)
+
+    def _lines(self, data: bytes, position: int) -> pl.DataFrame:
+        try:
+            text = data.decode("utf-8-sig" if position == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            number = position + data[: error.start].count(b"\n")
+            raise self.wrong(what=f"line {number} is not UTF-8: {error.reason}") from error
+        return (
+            pl.DataFrame({"text": [text]})
+            .select(pl.col("text").str.split("\n").explode().str.strip_chars_end("\r"))
+            .select(pl.int_range(position, pl.len() + position, dtype=pl.Int64).alias("position"), "text")
+            .filter(pl.col("text").str.strip_chars() != "")
+        )
 
     def wrong(self, what: str, *, examples: Sequence[str] = (), hint: str = "") -> GoldspanError:
-        """The error for content that cannot be imported."""
-        return GoldspanError(what, where=str(self.path), examples=examples, hint=hint, code=Exit.INVALID)
-
-    @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
-        """The file as a stream, unpacked while it is read."""
-        try:
-            with opened(entry_on_disk(self.path, self.name, "", self.path.stat().st_size)) as stream:
-                yield stream
-        except UnreadableFileError as error:
-            what = f"the file {str(error).removeprefix('it ')}"
-            raise self.wrong(what=what, hint="Write it again, or split it.") from error
-
-
-def _lines(text: str, position: int) -> pl.DataFrame:
-    return (
-        pl.DataFrame({"text": [text]})
-        .select(pl.col("text").str.split("\n").explode().str.strip_chars_end("\r"))
-        .select(pl.int_range(position, pl.len() + position, dtype=pl.Int64).alias("position"), "text")
-        .filter(pl.col("text").str.strip_chars() != "")
-    )
+        """The error for content that cannot be imported; without a `hint`, the format's example is shown."""
+        hint = hint or (f"An example of the format: {self.example}" if self.example else "")
+        return GoldspanError(what, where=str(self.source), examples=examples, hint=hint, code=Exit.INVALID)

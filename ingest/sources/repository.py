@@ -9,8 +9,8 @@ from typing import IO, NamedTuple
 import polars as pl
 
 from ingest.sources.git import RepositoryError
-from ingest.sources.rows import UnreadableFileError, read_frames
-from ingest.sources.tree import CommitFiles, Entry
+from ingest.sources.rows import read_frames
+from ingest.sources.tree import CommitFiles, Entry, UnreadableFileError
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
 from lake.rejects import Rejects
@@ -58,7 +58,7 @@ class RepositoryParquet:
                 known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
                 yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableFileError as error:
-            raise RepositoryError(f"{where}: {error}") from error
+            raise RepositoryError(f"{where}: {error.reason}") from error
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,18 @@ Parts of a file that cannot be read are rejected with their position, and the re
 import csv
 import json
 import pickle
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
+from functools import partial
+from io import BufferedReader, TextIOWrapper
 from itertools import chain
+from tempfile import TemporaryFile
 from typing import IO, Any, NoReturn
 
 import polars as pl
 
-from ingest.sources.tree import Entry, UnreadableEntryError, read_whole
+from ingest.sources.tree import Entry, UnreadableFileError, read_document
 from lake import limits
 from lake.rejects import Rejects, excerpt_of
 from lake.text import listed
@@ -24,11 +27,10 @@ JsonObject = dict[str, object]
 ROW_ENDINGS = (".jsonl", ".parquet", ".tsv")
 MARK = b"\xef\xbb\xbf"
 WHOLE_INPUT = "the whole file"
+LENIENT = partial(limits.parsed_json, errors="replace")
+"""Parses JSON; bytes that are not UTF-8 are replaced."""
 _BLOCK_BYTES = 1 << 20
-
-
-class UnreadableFileError(ValueError):
-    """The rest of a file cannot be read; the message says why."""
+_EXCERPT_BYTES = 1 << 12
 
 
 def format_of(path: str) -> str:
@@ -45,7 +47,9 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
     n = 0
     try:
         for position, row in _rows(entry, rejects, keys):
-            if isinstance(row, dict):
+            if isinstance(row, UnreadableFileError):
+                rejects.add(entry.path, position, row.reason, row.excerpt)
+            elif isinstance(row, dict):
                 n += 1
                 if n > limits.MAX_ROWS:
                     rejects.add(entry.path, position, f"of one file {limits.MAX_ROWS:,} rows are read; split it")
@@ -54,7 +58,7 @@ def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Itera
             else:
                 rejects.add(entry.path, position, f"a {type(row).__name__}, not an object", excerpt_of(row))
     except UnreadableFileError as error:
-        rejects.add(entry.path, f"after row {n}" if n else WHOLE_INPUT, str(error))
+        rejects.add(entry.path, f"after row {n}" if n else WHOLE_INPUT, error.reason)
 
 
 def read_pickle(entry: Entry) -> object:
@@ -67,7 +71,7 @@ def read_pickle(entry: Entry) -> object:
         # Damaged bytes may raise almost any exception.
         except Exception as error:
             message = f"not a whole pickle, or cut off: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            raise UnreadableFileError(message) from error
+            raise UnreadableFileError(entry.path, message) from error
         # Read on to the end, where the checksum of packed data is tested.
         while stream.read(_BLOCK_BYTES):
             pass
@@ -77,83 +81,95 @@ def read_pickle(entry: Entry) -> object:
 class _PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> NoReturn:
         message = f"the pickle names {module}.{name}, and only plain values are read from one; nothing in it was run"
-        raise UnreadableFileError(message)
+        raise UnreadableFileError("pickle", message)
 
 
 @contextmanager
-def opened(entry: Entry) -> Iterator[IO[bytes]]:
+def opened(entry: Entry) -> Iterator[BufferedReader]:
     """A file's bytes, unpacked while they are read; all errors become an `UnreadableFileError`."""
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types, and takes a while to load
 
     try:
         with entry.open() as file, limits.unpacked(file) as stream:
             yield stream
-    except UnreadableEntryError as error:
-        raise UnreadableFileError(f"cannot be read: {error.reason}") from error
     except limits.TooMuchUnpackedError as error:
-        raise UnreadableFileError(str(error)) from error
+        raise UnreadableFileError(entry.path, str(error)) from error
     except (OSError, pa.ArrowException) as error:
-        message = f"cannot be read to its end ({str(error).partition(chr(10))[0]}); is it cut off?"
-        raise UnreadableFileError(message) from error
+        message = f"it cannot be read to its end ({str(error).partition(chr(10))[0]}); is it cut off?"
+        raise UnreadableFileError(entry.path, message) from error
 
 
 def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
     kind = format_of(entry.path)
     if kind == ".parquet":
-        frames = read_frames(entry, lambda names: [n for n in names if not keys or n in keys], limits.MAX_ROWS_BYTES)
-        # Few rows at a time: if memory ran out, polars would end the process.
-        rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
-        yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
-        return
-    with opened(entry) as stream:
-        if kind in (".tsv", ".csv"):
+        yield from parquet_rows(entry, lambda names: [name for name in names if not keys or name in keys])
+    elif kind in (".tsv", ".csv"):
+        with opened(entry) as stream:
             yield from _table(entry, stream, rejects, keys, kind)
-        elif kind == ".json":
-            yield from _json(entry, stream, rejects)
-        else:
-            yield from _json_lines(entry, stream, rejects)
+    else:
+        values = json_values(entry, is_json_lines if kind == ".json" else lambda _: True)
+        yield from ((position or "row 1", value) for position, value in values)
 
 
 def read_frames(
     entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]], max_bytes: int
 ) -> Iterator[pl.DataFrame]:
-    """The frames of a Parquet file, as from `read_batches`; all errors become an `UnreadableFileError`."""
+    """The frames of a Parquet file, packed or not, as from `read_batches`; errors become an `UnreadableFileError`."""
     try:
-        with entry.open() as file:
-            yield from limits.read_batches(file, choose, max_bytes=max_bytes)
-    except UnreadableEntryError as error:
-        raise UnreadableFileError(f"cannot be read: {error.reason}") from error
+        with entry.open() as file, TemporaryFile() as whole:
+            if file.read(4) != b"PAR1":
+                # Unpacked as a whole, as Parquet is not read from start to end.
+                with opened(entry) as stream:
+                    shutil.copyfileobj(stream, whole)
+            yield from limits.read_batches(whole if whole.tell() else file, choose, max_bytes=max_bytes)
     except limits.UnreadableParquetError as error:
-        raise UnreadableFileError(str(error)) from error
+        raise UnreadableFileError(entry.path, str(error)) from error
 
 
-def _json(entry: Entry, stream: IO[bytes], rejects: Rejects) -> Iterator[tuple[str, object]]:
-    """The objects of a JSON file: a list of them, a single one, or JSON Lines under the wrong ending."""
-    data = stream.read(_BLOCK_BYTES)
-    if is_json_lines(data):
-        yield from _json_lines(entry, stream, rejects, data)
-        return
-    data = data.removeprefix(MARK) + read_whole(stream, limits.MAX_DOCUMENT_BYTES)
-    if len(data) > limits.MAX_DOCUMENT_BYTES:
-        raise UnreadableFileError(f"it has more than {limits.MAX_DOCUMENT_BYTES:,} bytes, the most that is read whole")
-    try:
-        value = limits.parsed_json(data)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableFileError(f"not JSON ({error}); is the file cut off?") from error
-    values = value if isinstance(value, list) else [value]
+def parquet_rows(entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]]) -> Iterator[tuple[str, JsonObject]]:
+    """The position and content of each row of a Parquet file, read as by `read_frames`."""
+    frames = read_frames(entry, choose, limits.MAX_ROWS_BYTES)
+    # Few rows at a time: if memory ran out, polars would end the process.
+    rows = (row for frame in frames for row in frame.iter_rows(named=True, buffer_size=8))
+    yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+
+
+def json_values(
+    entry: Entry, is_lines: Callable[[bytes], bool], parse: Callable[[bytes], object] = limits.parsed_json
+) -> Iterator[tuple[str, object]]:
+    """The values of JSON Lines if `is_lines` of the first bytes, else of a JSON list, or the only one; with positions.
+
+    For a line that cannot be read there is its `UnreadableFileError`. The position of an only value is empty.
+    """
+    with opened(entry) as stream:
+        if is_lines(stream.peek()):
+            for number, line in lines_in(stream, limits.MAX_LINE_BYTES):
+                if line is None:
+                    too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
+                    yield f"line {number}", UnreadableFileError(entry.path, too_long)
+                elif line.strip():
+                    try:
+                        value = parsed(entry.path, line, parse)
+                    except UnreadableFileError as error:
+                        value = error
+                    yield f"line {number}", value
+            return
+        value = parsed(entry.path, read_document(entry.path, stream).removeprefix(MARK), parse)
+    if not isinstance(value, list):
+        yield "", value
     # A list without objects has no rows at all, which is not a fault of each element.
-    if any(isinstance(row, dict) for row in values):
-        yield from ((f"row {number}", row) for number, row in enumerate(values, 1))
+    elif any(isinstance(row, dict) for row in value):
+        yield from ((f"row {number}", row) for number, row in enumerate(value, 1))
 
 
-def _json_lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, object]]:
-    for position, line in _lines(entry, stream, rejects, head):
-        try:
-            yield position, limits.parsed_json(line)
-        except UnicodeDecodeError as error:
-            rejects.add(entry.path, position, f"not UTF-8: {error.reason} at byte {error.start}")
-        except (ValueError, RecursionError) as error:
-            rejects.add(entry.path, position, f"not JSON ({error}); is the file cut off?", _excerpt(line))
+def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.parsed_json) -> object:
+    """The JSON value that a file, or a line of it, holds; raises `UnreadableFileError`."""
+    try:
+        return parse(data)
+    except (ValueError, RecursionError) as error:
+        reason = f"not JSON ({str(error).partition(';')[0]}); is it cut off?"
+        excerpt = data[:_EXCERPT_BYTES] + data[_EXCERPT_BYTES:][-_EXCERPT_BYTES:]
+        raise UnreadableFileError(path, reason, excerpt=excerpt.decode(errors="replace")) from error
 
 
 def _table(
@@ -169,7 +185,7 @@ def _table(
             has_names = kind == ".csv" or set(keys) <= set(first)
             names = first if has_names else keys
             if len(set(names)) < len(names):
-                raise UnreadableFileError(f"two columns have the same name: {listed(names)}")
+                raise UnreadableFileError(entry.path, f"two columns have the same name: {listed(names)}")
             for values in chain([first], rows):
                 position, number = f"line {number + 1}", rows.line_num
                 if values is first and has_names:
@@ -180,46 +196,18 @@ def _table(
                     reason = f"{len(values)} values, not {len(names)}: {listed(names)}"
                     rejects.add(entry.path, position, reason, excerpt_of(values))
         except csv.Error as error:
-            raise UnreadableFileError(f"not a table from line {rows.line_num} on: {error}") from error
+            raise UnreadableFileError(entry.path, f"not a table from line {rows.line_num} on: {error}") from error
 
 
-def _lines(entry: Entry, stream: IO[bytes], rejects: Rejects, head: bytes = b"") -> Iterator[tuple[str, bytes]]:
-    for number, line in Lines(stream, head=head):
-        if line is None:
-            too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
-            rejects.add(entry.path, f"line {number}", too_long)
-        elif line.strip():
-            yield f"line {number}", line
-
-
-class Lines:
-    """The lines of a file with their numbers, from 1, without line ends; None for a line over the limit."""
-
-    def __init__(self, stream: IO[bytes], limit: int = limits.MAX_LINE_BYTES, head: bytes = b"") -> None:
-        self.stream, self.limit, self.head = stream, limit, head
-        self.parts = list[bytes]()
-
-    def __iter__(self) -> Iterator[tuple[int, bytes | None]]:
-        number, length = 1, 0
-        while block := self.head or self.stream.read(_BLOCK_BYTES):
-            self.head, parts = b"", block.split(b"\n")
-            for left, part in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
-                length += len(part)
-                self.parts.append(part)
-                if length > self.limit:
-                    self.parts.clear()
-                if left:
-                    yield number, self._taken(number, length)
-                    number, length = number + 1, 0
-        if length:
-            yield number, self._taken(number, length)
-
-    def _taken(self, number: int, length: int) -> bytes | None:
-        if length > self.limit:
-            return None
-        line = b"".join(self.parts)
-        self.parts.clear()
-        return line.removeprefix(MARK) if number == 1 else line
+def lines_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes | None]]:
+    """The lines of a stream with their numbers, from 1, without line ends; None for one of more than `limit` bytes."""
+    for number, line in enumerate(iter(lambda: stream.readline(limit + 1), b""), 1):
+        if len(line) <= limit or line.endswith(b"\n"):
+            yield number, line.removeprefix(MARK).removesuffix(b"\n")
+        else:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_BLOCK_BYTES)
+            yield number, None
 
 
 def is_json_lines(head: bytes) -> bool:
@@ -239,7 +227,3 @@ def is_json_lines(head: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _excerpt(line: bytes) -> str:
-    return line[:200].decode(errors="replace")

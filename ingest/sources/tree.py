@@ -23,12 +23,12 @@ UNKNOWN_SIZE = -1
 _BLOCK_BYTES = 1 << 20
 
 
-class UnreadableEntryError(GoldspanError):
-    """One entry of a tree cannot be read, others can: a reader rejects it and continues."""
+class UnreadableFileError(GoldspanError):
+    """A file, or the part of it at a position, cannot be read; a reader of several files rejects it and continues."""
 
-    def __init__(self, location: str, path: str, reason: str) -> None:
-        self.reason = reason
-        super().__init__(f"{path} cannot be read: {reason}", where=location, code=Exit.INVALID)
+    def __init__(self, path: str, reason: str, *, location: str = "", excerpt: str = "") -> None:
+        self.reason, self.excerpt, self.position = reason, excerpt, ""
+        super().__init__(f"{path}: {reason}", where=location, code=Exit.INVALID)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Entry:
 
     Attributes:
         size: In bytes, or `UNKNOWN_SIZE`.
-        open: Returns the bytes as a seekable file; its use may raise `UnreadableEntryError`.
+        open: Returns the bytes as a seekable file; its use may raise `UnreadableFileError`.
         made_from: A digest of everything the bytes depend on, if known without reading them; else empty.
     """
 
@@ -47,22 +47,16 @@ class Entry:
     made_from: str = ""
 
     def read(self) -> bytes:
-        """All its bytes; raises `UnreadableEntryError`."""
-        data = b""
-        if self.size <= MAX_DOCUMENT_BYTES:
-            with self.open() as stream:
-                data = read_whole(stream, MAX_DOCUMENT_BYTES + 1)
-        if max(self.size, len(data)) > MAX_DOCUMENT_BYTES:
-            reason = f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes"
-            raise UnreadableEntryError("", self.path, reason)
-        return data
+        """All its bytes; raises `UnreadableFileError`."""
+        with self.open() as stream:
+            return read_document(self.path, stream, self.size)
 
     def sha256(self) -> str:
         """The sha256 of its bytes, in hex; if they cannot be read, the reason."""
         try:
             with self.open() as stream:
                 return sha256_of_stream(stream)
-        except UnreadableEntryError as error:
+        except UnreadableFileError as error:
             return error.reason
 
 
@@ -167,7 +161,7 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
         try:
             stream = file.open("rb")
         except OSError as error:
-            raise UnreadableEntryError(location, path, error.strerror or type(error).__name__) from error
+            raise UnreadableFileError(path, error.strerror or type(error).__name__, location=location) from error
         with stream:
             yield stream
 
@@ -181,3 +175,11 @@ def read_whole(stream: IO[bytes], most: int) -> bytes:
         blocks.append(block)
         most -= len(block)
     return b"".join(blocks)
+
+
+def read_document(path: str, stream: IO[bytes], size: int = UNKNOWN_SIZE) -> bytes:
+    """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
+    data = read_whole(stream, MAX_DOCUMENT_BYTES + 1) if size <= MAX_DOCUMENT_BYTES else b""
+    if max(size, len(data)) > MAX_DOCUMENT_BYTES:
+        raise UnreadableFileError(path, f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
+    return data

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from ingest.sources.folder import read_folder
-from ingest.sources.rows import Lines
+from ingest.sources.rows import lines_in
 from lake import limits
 from lake.limits import MIB, UnreadableParquetError, read_batches
 from lake.rejects import Rejects
@@ -55,7 +55,7 @@ def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path
 
 
 def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:
-    lines = Lines(io.BytesIO(b"a\n" + b"x" * 5_000_000 + b"\nb"), limit=1_000)
+    lines = lines_in(io.BytesIO(b"a\n" + b"x" * 5_000_000 + b"\nb"), 1_000)
     assert list(lines) == [(1, b"a"), (2, None), (3, b"b")]
 
 

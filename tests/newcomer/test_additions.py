@@ -54,7 +54,7 @@ def recognise(head: bytes, name: str) -> bool:
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """Every line; the first of an item is its first result."""
-    rows = [line.split("|") for line in input_file.path.read_text(encoding="utf-8").splitlines()]
+    rows = [line.split("|") for line in input_file.text().splitlines()]
     frame = pl.DataFrame(rows, schema=["item_id", "document"], orient="row")
     yield frame.with_row_index("position", offset=1).with_columns(rank=pl.int_range(1, pl.len() + 1).over("item_id"))
 

@@ -68,7 +68,7 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes], tuple[str, ...], str]] = {
     "a zip of a link": ("datasets.zip", lambda: zipped(Path(TASKS).name, link=True), REPOEVAL, ""),
     "Parquet of one text": ("rows.parquet", forged, OWN, "unknown row layout"),
     "JSON of small values": ("rows.json", lambda: b"[{}" + b",[]" * 20_000_000 + b"]", OWN, ENOUGH),
-    "JSON that nests": ("rows.json", lambda: b"[\n" + b"[" * 1_000_000, OWN, "is the file cut off?"),
+    "JSON that nests": ("rows.json", lambda: b"[\n" + b"[" * 1_000_000, OWN, "is it cut off?"),
     "YAML of aliases": (
         "mine.yaml",
         lambda: b"a0: &a0 x\n" + b"".join(b"a%d: &a%d [%s]\n" % (n, n, b"*a%d, " % (n - 1) * 9) for n in range(1, 12)),

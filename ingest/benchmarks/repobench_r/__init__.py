@@ -13,8 +13,8 @@ import polars as pl
 from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, SubsetRows
 from ingest.benchmarks.fields import FieldError, Fields, check, encodable, text_at, upstream_rows
 from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
-from ingest.sources.rows import WHOLE_INPUT, UnreadableFileError, format_of, read_pickle
-from ingest.sources.tree import Entry, RawFiles, Source
+from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
+from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.offsets import split_lines
@@ -149,12 +149,12 @@ def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, field
                 yield entry.path, level, counts[level], row
                 counts[level] += 1
         except UnreadableFileError as error:
-            rejects.add(entry.path, WHOLE_INPUT, str(error))
+            rejects.add(entry.path, WHOLE_INPUT, error.reason)
 
 
 def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     if fields != _FIELDS:
-        raise UnreadableFileError("fields: can only be set for Parquet and .jsonl files")
+        raise UnreadableFileError(entry.path, "fields: can only be set for Parquet and .jsonl files")
     value = read_pickle(entry)
     levels = value.get(split) if isinstance(value, dict) else None
     if not isinstance(levels, dict):

@@ -17,7 +17,7 @@ import polars as pl
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.repoeval.tasks import CompletionTask
 from ingest.contents.blobs import pool_frames
-from ingest.sources.tree import Entry, Tree, UnreadableEntryError
+from ingest.sources.tree import Entry, Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
 from lake.limits import MAX_POOL_LINES
 from lake.rejects import Rejects
@@ -42,7 +42,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
                 continue
             try:
                 data = entry.read()
-            except UnreadableEntryError as error:
+            except UnreadableFileError as error:
                 rejects.add(tree.location, f"entry {entry.path}", f"cannot be read: {error.reason}")
                 continue
             n_lines += data.count(b"\n")

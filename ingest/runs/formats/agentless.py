@@ -10,10 +10,11 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, item_of, recorded_patch
+from ingest.runs.importer import Importer, TrajectoryFile, item_of, recorded_patch
 from ingest.runs.trajectory import FileSpan, Trajectory, view_of_lines
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
+from ingest.sources.tree import UnreadableFileError
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _NAMED = ("found_modules", "found_entities")
@@ -58,7 +59,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
                 if patch := recorded_patch(row):
                     patches.setdefault(item_of(row), patch)
             damages = other.damages
-        except DamagedFileError as error:
+        except UnreadableFileError as error:
             damages = [error]
         lost += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
     for position, row in file.objects():
@@ -66,7 +67,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         is_whole_run = any(key in row for key in _OF_RUN)
         step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
-        match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.path.rpartition("/")[2])
+        match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.name)
         item = item_of(row) or (match["item"] if match else "")
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)

@@ -16,7 +16,6 @@ from ingest.sources.input_file import InputFile
 
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 _EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
-_HINT = f"A line is: {_EXAMPLE}"
 _IDS, _LISTS = ("id", "instance_id", "item_id", "query_id"), ("results", "hits", "regions")
 _KEYS = {"docid": "path", "file": "path", "file_path": "path", "start_line": "start", "end_line": "end"}
 _BESIDE = {"text", "content", "rank"}
@@ -87,14 +86,14 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     for lines in input_file.lines():
         rows: list[tuple[object, ...]] = []
         for position, text in lines.iter_rows():
-            answer = _answer(row_of(input_file, position, text, _HINT))
+            answer = _answer(row_of(input_file, position, text))
             if not isinstance(item_id := answer.get("id"), str):
-                raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
+                raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]])
             results = parse_answer(answer)
             if results.problem:
-                raise input_file.wrong(what=f"line {position}, item {item_id!a}: {results.problem}", hint=_HINT)
+                raise input_file.wrong(f"line {position}, item {item_id!a}: {results.problem}")
             if (first := seen.setdefault(item_id, position)) != position:
-                raise input_file.wrong(what=f"line {position}: item {item_id!a} is in line {first} too")
+                raise input_file.wrong(f"line {position}: item {item_id!a} is in line {first} too")
             for rank, (path, start, end, score) in enumerate(results.rows, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
             if not results.rows:

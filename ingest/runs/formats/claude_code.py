@@ -14,10 +14,11 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats import gemini_cli
-from ingest.runs.importer import DamagedFileError, TrajectoryFile, patch_path
+from ingest.runs.importer import TrajectoryFile, patch_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
+from ingest.sources.tree import UnreadableFileError
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show parts of files without a call by the agent; they are not steps."""
@@ -138,7 +139,7 @@ def _results(event: JsonRecord) -> list[JsonRecord]:
 
 
 def _task_of(file: TrajectoryFile) -> str:
-    with suppress(DamagedFileError):
+    with suppress(UnreadableFileError):
         return next((content_of(row.get("message")) for _, row in replace(file, damages=[]).objects()), "")
     return ""
 

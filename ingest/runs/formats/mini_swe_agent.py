@@ -68,7 +68,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     own, prompts = ([text for each, text in contents if each.get("role") == role] for role in ("assistant", "user"))
     # The repository's folder below `/home` is named in the container's image, else in the item.
     image = re.search(r"_m_([\w.-]+)", str_at(document, *_ENVIRONMENT, "image"))
-    match = image or re.match(r"[^/]+?__(.+?)-[0-9]+", item or file.path.rpartition("/")[2])
+    match = image or re.match(r"[^/]+?__(.+?)-[0-9]+", item or file.name)
     inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
     for message, text in contents:

@@ -1,20 +1,19 @@
 """Rankings as TREC runs, tables with a header (BEIR's too), scores as JSON, and Parquet."""
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from tempfile import TemporaryFile
 
 import polars as pl
 
 from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import as_numbers, check_columns, framed, json_document, kinds_of, refuse
+from ingest.runs.ranking_rows import as_numbers, check_columns, framed, kinds_of, refuse
 from ingest.runs.values import objects_in
 from ingest.sources.input_file import InputFile
+from ingest.sources.rows import read_frames
 from lake.errors import did_you_mean
-from lake.limits import MAX_RUN_ROWS, UnreadableParquetError, read_batches
+from lake.limits import MAX_TABLE_BYTES
 
 # The document may hold spaces; the other five columns may not.
 _TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
@@ -29,7 +28,6 @@ COLUMN_NAMES: Mapping[str, str] = {
 _NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
-_SCORES_HINT = "Scores as JSON are {query: {document: score}}."
 
 
 def recognise_trec(head: bytes, name: str) -> bool:
@@ -47,8 +45,7 @@ def read_trec(input_file: InputFile) -> Iterator[pl.DataFrame]:
         rows = lines.with_columns(
             item_id=_unescaped(group("1")), document=_unescaped(group("3")), rank=group("4"), score=group("5")
         )
-        broken, hint = rows.filter(pl.col("item_id").is_null()), f"A TREC run has lines as: {_TREC_EXAMPLE}"
-        refuse(input_file, broken, "not six columns", shown=pl.col("text"), hint=hint)
+        refuse(input_file, rows.filter(pl.col("item_id").is_null()), "not six columns", shown=pl.col("text"))
         yield as_numbers(input_file, rows.drop("text"), "rank", "score")
 
 
@@ -110,15 +107,13 @@ class _Pairs(list[tuple[str, object]]):
 def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """One row per score, query by query; a name that occurs twice in a list has two rows."""
     # A whole number may be too large for a float.
-    parse = partial(json.loads, object_pairs_hook=_Pairs, parse_int=float)
-    document = json_document(input_file, parse, _SCORES_HINT)
+    document = input_file.json(partial(json.loads, object_pairs_hook=_Pairs, parse_int=float))
     if not isinstance(document, _Pairs):
-        raise input_file.wrong(what="it is no object", hint=_SCORES_HINT)
+        raise input_file.wrong(what="it is no object")
     rows, seen = list[tuple[object, ...]](), set[str]()
     for position, (item_id, scores) in enumerate(document, start=1):
         if not isinstance(scores, _Pairs):
-            what = f"entry {position}: item {item_id!a} has no object {{document: score}}"
-            raise input_file.wrong(what=what, hint=_SCORES_HINT)
+            raise input_file.wrong(what=f"entry {position}: item {item_id!a} has no object {{document: score}}")
         if item_id in seen:
             raise input_file.wrong(what=f"entry {position}: the query {item_id!a} occurs twice")
         seen.add(item_id)
@@ -137,24 +132,17 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows in batches; of the table `hits`, only those of the part `ranking`."""
-    if not input_file.head.startswith(b"PAR1"):
-        raise input_file.wrong(what="this is no Parquet file")
     position, runs = 0, set[str]()
     try:
-        with TemporaryFile() as whole, input_file.opened() as stream:
-            # Unpacked as a whole, as Parquet is not read from start to end.
-            shutil.copyfileobj(stream, whole)
-            for frame in read_batches(whole, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
-                rows = _rows(input_file, frame.with_row_index("position", position + 1))
-                position += frame.height
-                if "run_id" in frame.columns:
-                    runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
-                if len(runs) > 1:
-                    raise input_file.wrong("the file holds several runs", hint="Import them one by one: a file each.")
-                if rows.height:
-                    yield rows
-    except UnreadableParquetError as error:
-        raise input_file.wrong(what=str(error)) from error
+        for frame in read_frames(input_file.entry, partial(_wanted, input_file), MAX_TABLE_BYTES):
+            rows = _rows(input_file, frame.with_row_index("position", position + 1))
+            position += frame.height
+            if "run_id" in frame.columns:
+                runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
+            if len(runs) > 1:
+                raise input_file.wrong("the file holds several runs", hint="Import them one by one: a file each.")
+            if rows.height:
+                yield rows
     except pl.exceptions.PolarsError as error:
         raise input_file.wrong(what=f"the Parquet cannot be read: {str(error).splitlines()[0][:200]}") from error
 

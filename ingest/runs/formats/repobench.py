@@ -1,7 +1,6 @@
 """The output files of RepoBench-R's scripts (a list of candidates per row) and RepoCoder's (a completion per line)."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,10 +8,11 @@ from contextlib import suppress
 import polars as pl
 
 from ingest.runs.importer import Importer, first_object
-from ingest.runs.ranking_rows import framed, json_document, row_of
+from ingest.runs.ranking_rows import framed, row_of
 from ingest.runs.values import at, count_at, list_at, object_at
 from ingest.sources.input_file import InputFile
 from lake.fingerprint import sha256_of
+from lake.limits import parsed_json
 
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _COLUMNS = ("position", "item_id", "gold", "rank", "of")
@@ -20,8 +20,6 @@ _SUBSETS = {"first": "cff", "random": "cfr"}
 _OFFICIAL = "3"  # the number of lines of code in the task's query
 _GOLD = "ground_truth"
 _EXAMPLE = '{"easy": [{"3": [2, 0, 1], "ground_truth": 2}], "hard": []}'
-_HINT = f"Such a file is: {_EXAMPLE}"
-_ROW_HINT = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
 _ROW_COLUMNS = ("position", "repo", "path", "line", "context_start", "target_text", "prompt_sha256", "completion")
 
 
@@ -31,12 +29,12 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         hint = "Call it as the published scripts do: python_first.json, java_random.json (or python_cff.json, …)."
         raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
     subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
-    levels = json_document(input_file, json.loads, _HINT)
+    levels = input_file.json(parsed_json)
     if not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"} or not levels:
-        raise input_file.wrong(what="it is no object of easy and hard", hint=_HINT)
+        raise input_file.wrong(what="it is no object of easy and hard")
     for level, entries in levels.items():
         if not isinstance(entries, list):
-            raise input_file.wrong(what=f"{level} is no list", hint=_HINT)
+            raise input_file.wrong(what=f"{level} is no list")
         rows: list[tuple[object, ...]] = []
         for number, entry in enumerate(entries):
             item_id = f"{subset}/test/{level}/{number}"
@@ -44,10 +42,10 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
             if not lists or (_OFFICIAL not in lists and len(lists) > 1):
                 has = f"it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
-                raise input_file.wrong(what=f"{level}[{number}]: {has}", hint=_HINT)
+                raise input_file.wrong(what=f"{level}[{number}]: {has}")
             candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
             if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
-                raise input_file.wrong(what=f"{level}[{number}]: no list of candidates' numbers from 0", hint=_HINT)
+                raise input_file.wrong(what=f"{level}[{number}]: no list of candidates' numbers from 0")
             gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
@@ -61,7 +59,7 @@ def read_repocoder(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 
 def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
-    row = row_of(input_file, position, text, _ROW_HINT)
+    row = row_of(input_file, position, text)
     given, completion = object_at(row, "metadata"), at(next(iter(list_at(row, "choices")), None), "text")
     path, line = given.get("fpath_tuple"), count_at(given, "lineno" if "lineno" in given else "line_no")
     if isinstance(path, str):
@@ -70,7 +68,7 @@ def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     parts = [*path] if isinstance(path, list | tuple) and all(isinstance(part, str) for part in path) else []
     if not isinstance(completion, str) or len(parts) < 2 or line is None:
         what = f"line {position}: no text in `choices`, or no path or line in `metadata`"
-        raise input_file.wrong(what, examples=[text[:160]], hint=_ROW_HINT)
+        raise input_file.wrong(what, examples=[text[:160]])
     prompt, target = row.get("prompt"), given.get("ground_truth")
     target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
     prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None

@@ -8,11 +8,12 @@ from itertools import compress
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.importer import DamagedFileError, Importer, TrajectoryFile, first_object
+from ingest.runs.importer import Importer, TrajectoryFile, first_object
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
+from ingest.sources.tree import UnreadableFileError
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _ROWS_NAME = re.compile(r"\.checkpoints\.jsonl(?:\.gz|\.zst)?$")
@@ -51,8 +52,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         published = _published(rows)
         try:
             traj = file.all[path].json() if path in file.all else {}
-        except DamagedFileError as error:
-            notes.append(f"the patch is lost: {path} is {error.reason}")
+        except UnreadableFileError as error:
+            notes.append(f"the patch is lost: {path}: {error.reason}")
     patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
     session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
     # If the model was asked again, it is not recorded which answer a row belongs to.

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs import ranking_rows
-from ingest.sources import input_file
+from ingest.sources import input_file, tree
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
@@ -31,8 +30,8 @@ FAULTS = [
     *((WRITERS["parquet"](ROWS)[:-cut], "auto", "Parquet") for cut in (4, 30, 200)),
     *((data, "auto", "") for data in ENDLESS), *((data, "json", "") for data in JSON_FROM_HELL),
     (GOOD + hit("caf\u00e9.py").decode().encode("latin-1"), "auto", "line 2 is not UTF-8: invalid continuation byte"),
-    (GOOD + b"\xe2\x98", "trec", "ends inside a character"),
-    (GOOD + hit("a\0b.py"), "trec", "line 2 holds a NUL byte: this is no text file"),
+    (GOOD + b"\xe2\x98", "trec", "line 2 is not UTF-8: unexpected end of data"),
+    (GOOD + hit("a\0b.py"), "trec", "a document that cannot be read: 1 line"),
     (GOOD + f"{FIRST} Q0 rockets/orbit.py 1 0.5\n".encode(), "auto", "not six columns: 1 line"),
 ]  # fmt: skip
 
@@ -51,16 +50,16 @@ def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake) -> N
 @pytest.mark.parametrize(
     ("data", "name", "why"),
     [
-        (b'{"a": {' + b'"d": 1, ' * 1_000, "json", "it has more than the limit of 1,000 bytes"),
-        (b"a" * 5_000, "trec", "line 1 is longer than 1,000 characters"),
+        (b'{"a": {' + b'"d": 1, ' * 1_000, "json", "given.txt: it has more than the limit of 1,000 bytes"),
+        (b"a" * 5_000, "trec", "line 1 is longer than 1,000 bytes"),
     ],
 )
 def test_what_has_no_end_is_refused_before_it_fills_the_memory(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, data: bytes, name: str, why: str
 ) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(input_file, "MAX_LINE_CHARACTERS", 1_000)
-    monkeypatch.setattr(ranking_rows, "MAX_DOCUMENT_BYTES", 1_000)
+    monkeypatch.setattr(input_file, "MAX_LINE_BYTES", 1_000)
+    monkeypatch.setattr(tree, "MAX_DOCUMENT_BYTES", 1_000)
     assert refused(lake, data, format=name).what == why
 
 

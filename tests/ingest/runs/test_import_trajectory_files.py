@@ -154,7 +154,7 @@ def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
 
 
 def test_what_is_larger_than_is_read_at_most_fails_and_says_so(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.runs.importer.MAX_DOCUMENT_BYTES", 2000)
+    monkeypatch.setattr("ingest.sources.tree.MAX_DOCUMENT_BYTES", 2000)
     assert MAX_DOCUMENT_BYTES > 10**8
     entries = {f"{ROCKETS}.traj.json": mini(ROCKETS, pad="x" * 3000), f"{CATS}.traj.json": mini(CATS)}
     imported(lake, wrapped(lake, "folder", entries))

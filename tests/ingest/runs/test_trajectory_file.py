@@ -5,14 +5,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.runs import importer
 from ingest.runs.formats.claude_code import CLAUDE_CODE
-from ingest.runs.importer import DamagedFileError, TrajectoryFile
+from ingest.runs.importer import TrajectoryFile, item_in
 from ingest.runs.sessions import paired
 from ingest.runs.trajectory import Unread
 from ingest.runs.values import LAST_LINE, line_of
-from ingest.sources import rows
-from ingest.sources.tree import entry_on_disk
+from ingest.sources.tree import UnreadableFileError, entry_on_disk
+from lake import limits
 from tests.ingest.runs.formats import recorded_sessions
 from tests.tiny import put
 
@@ -24,7 +23,7 @@ def a_file(folder: Path, data: bytes, name: str = "a.json") -> TrajectoryFile:
 
 
 def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:
-    return [(damage.position, damage.reason, damage.item) for damage in file.damages]
+    return [(damage.position, damage.reason, item_in(damage)) for damage in file.damages]
 
 
 @pytest.mark.parametrize(
@@ -32,8 +31,8 @@ def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:
     [
         (b'{"a": 1}\n\n {"a": 2}', ["line 1", "line 3"]),
         (b'\xef\xbb\xbf{"a": 1}\r\n{"a": 2}\r\n', ["line 1", "line 2"]),
-        (json.dumps(ROWS).encode(), ["entry 1", "entry 2"]),
-        (b"\n" + json.dumps(ROWS, indent=1).encode(), ["entry 1", "entry 2"]),
+        (json.dumps(ROWS).encode(), ["row 1", "row 2"]),
+        (b"\n" + json.dumps(ROWS, indent=1).encode(), ["row 1", "row 2"]),
         (b'{"a": \n{"a": 1}\n{"a": 2}', ["line 2", "line 3"]),
     ],
 )
@@ -51,11 +50,10 @@ def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
 
 
 def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importer, "MAX_LINE_BYTES", 50)
-    monkeypatch.setattr(importer, "Lines", lambda stream: rows.Lines(stream, 50))
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 50)
     file = a_file(tmp_path, b'{}\n{"instance_id": "x", "pad": "' + b"x" * 99 + b'"}\n{"a": 1}')
     assert [position for position, _ in file.objects()] == ["line 1", "line 3"]
-    assert damages(file) == [("line 2", "it has more than the limit of 50 bytes", "")]
+    assert damages(file) == [("line 2", "longer than 50 bytes, the most that is read of a line", "")]
 
 
 @pytest.mark.parametrize(
@@ -116,5 +114,5 @@ def test_the_rows_of_parquet_are_objects(tmp_path: Path) -> None:
         ("row 1", {"instance_id": "a", "messages": [{"role": "user"}]}),
         ("row 2", {"instance_id": "b", "messages": None}),
     ]
-    with pytest.raises(DamagedFileError):
+    with pytest.raises(UnreadableFileError):
         list(a_file(tmp_path, held.getvalue()[:-20]).objects())

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.sources.rows import UnreadableFileError, read_pickle
-from ingest.sources.tree import Entry
+from ingest.sources.rows import read_pickle
+from ingest.sources.tree import Entry, UnreadableFileError
 from lake.store import Lake
 from tests.tiny import Said, command
 

@@ -178,7 +178,8 @@ SHAPES: list[tuple[str, bytes, str]] = [
         ("item_id\tdocumnt\tscore", "unknown column 'documnt' in the header"),
         ("\titem_id\tdocument\tscore", "unknown column '' in the header"))),
     *(("answers", answers(ROWS[:1]) + line, why) for line, why in (
-        (b'{"id": "a", "results": [', "line 2: not JSON"), (b'{"results": []}', "line 2: no object with an `id`"),
+        (b'{"id": "a", "results": [', "given.txt, line 2: not JSON"),
+        (b'{"results": []}', "line 2: no object with an `id`"),
         (answers(ROWS[:1]), f"line 2: item {FIRST!r} is in line 1 too"),
         (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` must be a list"))),
     *(("json", data, why) for data, why in (
@@ -190,7 +191,7 @@ SHAPES: list[tuple[str, bytes, str]] = [
         *((b'{"a": {"d": %s}}' % score, "entry 1, item 'a': the score of 'd' is no number")
           for score in (b'{"e": 1}', b'"1"', b"true", b"null")),
         (b"{}", "the file holds no rows"), (b'{"a": {"d": NaN}}', "a score that is not finite: 1 entry"),
-        (b'{"a": {"d": 1', "not JSON (Expecting ',' delimiter: line 1 column 14); is the file cut off?"),
+        (b'{"a": {"d": 1', "given.txt: not JSON (Expecting ',' delimiter: line 1 column 14 (char 13)); is it cut off?"),
         (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
         (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
         (b'{"a": {"\\ud800": 1}}', "'\\ud800' contains half a surrogate pair, which is no text"),

@@ -63,7 +63,7 @@ def test_a_file_of_one_length_of_query_is_read_packed_too(lake: Lake) -> None:
         ({"easy": [{"3": [0, 0]}]}, "python_first.json", "a document listed twice for an item"),
         ({"easy": [{"3": [0], "ground_truth": 2}]}, "python_first.json", "right candidate is 2 in the file, 1 here"),
         ({"easy": [], "medium": []}, "python_first.json", "it is no object of easy and hard"),
-        (b'{"easy": [{"3": [0', "python_first.json", "is the file cut off?"),
+        (b'{"easy": [{"3": [0', "python_first.json", "is it cut off?"),
     ],
 )
 def test_what_is_no_result_of_its_scripts_is_refused(lake: Lake, value: object, name: str, why: str) -> None:

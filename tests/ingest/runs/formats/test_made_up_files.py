@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ingest.runs.find_trajectories import importers
-from ingest.runs.importer import DamagedFileError, Importer
+from ingest.runs.importer import Importer
+from ingest.sources.tree import UnreadableFileError
 from tests.ingest.runs.formats.recorded_sessions import opened
 from tests.ingest.runs.formats.test_recorded_files import as_text
 
@@ -51,7 +52,7 @@ def told(importer: Importer, files: Mapping[str, object], folder: Path) -> dict[
             }
             for trajectory in importer.trajectories(file)
         ]
-    except DamagedFileError as error:
+    except UnreadableFileError as error:
         return {**case, "damaged": [error.reason]}
     return {**case, "read": [{name: value for name, value in of_one.items() if value not in _EMPTY} for of_one in read]}
 
