@@ -52,7 +52,7 @@ def write(
     part: str = "0",
     fingerprint: str = "f",
     **folders: str,
-) -> None:
+) -> Part:
     """Write rows; columns that are not given are null, or empty in a declared thing's.
 
     Of a table that has no folder for runs or protocols the part is named by the one that is given. What a row does not
@@ -67,7 +67,7 @@ def write(
     else:
         empty = dict.fromkeys(columns) | usual
         frame = pl.DataFrame([empty | dict(each) for each in rows], schema=columns)
-    lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)
+    return lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)
 
 
 def change(lake: Lake, name: str, *parts: Part, **columns: pl.Expr) -> None:

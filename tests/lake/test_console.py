@@ -199,16 +199,11 @@ def test_a_mistyped_command_is_asked_for_by_its_name(
     err = capsys.readouterr().err
     assert "Did you mean the command 'list'?" in err
     assert ("unknown benchmark 'lst'" in err) == (len(arguments) == 1)
-    assert _code(_app(fault), monkeypatch, "x") == Exit.USAGE
-    assert "There is: x." in capsys.readouterr().err
-
-
-def test_a_benchmark_called_much_like_a_command_keeps_the_hint_of_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fault = GoldspanError("unknown metric 'foo'", hint="There is: ndcg.", code=Exit.USAGE)
-    assert _code(_app(fault), monkeypatch, "lst") == Exit.USAGE
-    assert capsys.readouterr().err == "stage: unknown metric 'foo'\n  There is: ndcg.\n"
+    # What is like no command, or wrong in another way, keeps its own hint.
+    other = GoldspanError("unknown metric 'foo'", hint="There is: ndcg.", code=Exit.USAGE)
+    for kept, name in ((fault, "x"), (other, "lst")):
+        assert _code(_app(kept), monkeypatch, name) == Exit.USAGE
+        assert capsys.readouterr().err == f"stage: {kept.what}\n  {kept.hint}\n"
 
 
 def test_a_name_between_colons_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:

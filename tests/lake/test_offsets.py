@@ -1,8 +1,7 @@
 from itertools import pairwise
 
 import polars as pl
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lake.offsets import Offsets, added_lines, split_lines
@@ -10,24 +9,9 @@ from lake.offsets import Offsets, added_lines, split_lines
 TEXTS = st.text(st.sampled_from("ab \t\r\n\n\v\f\x1c\x85\u2028\u2029é€😀\ufeff\u00a0\0"))
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("", []),
-        ("\n", ["\n"]),
-        ("a", ["a"]),
-        ("a\n", ["a\n"]),
-        ("a\r\nb", ["a\r\n", "b"]),
-        ("a\rb\n", ["a\rb\n"]),
-        ("a\u2028b\x0cc\x85d\n\n", ["a\u2028b\x0cc\x85d\n", "\n"]),
-    ],
-)
-def test_text_splits_on_newlines_alone(text: str, lines: list[str]) -> None:
-    assert split_lines(text) == lines
-
-
+@example("a\u2028b\x0cc\x85d\re\r\n\n")
 @given(TEXTS)
-def test_lines_joined_are_the_text_and_only_the_last_may_lack_its_end(text: str) -> None:
+def test_lines_end_at_newlines_alone_and_joined_they_are_the_text(text: str) -> None:
     lines = split_lines(text)
     assert "".join(lines) == text
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines[:-1])
@@ -39,11 +23,6 @@ def test_line_starts_cut_the_bytes_where_the_lines_are(text: str) -> None:
     data = text.encode()
     bounds = [*Offsets.between_lines(data.decode()).byte[:-1].tolist(), len(data)]
     assert [data[a:b].decode() for a, b in pairwise(bounds)] == split_lines(text)
-
-
-def test_an_astral_character_counts_as_two_units() -> None:
-    # "a😀 b": a, two halves, (space), b; then a line of white space; then U+00A0, which is above U+0020.
-    assert Offsets.between_lines("a😀 b\n \t\r\n\u00a0").n_nws.tolist() == [4, 0, 1]
 
 
 @given(TEXTS)

@@ -1,5 +1,5 @@
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +10,7 @@ from lake.errors import Exit, GoldspanError
 from lake.parts import ASIDE, MAX_NAME_BYTES
 from lake.store import Lake, Part
 from lake.tables import IMPORT_REJECTS, table
-from tests.frames import chunk_rows
+from tests.frames import chunk_rows, write
 from tests.resilience.flips import flip
 
 DAMAGED = "it was changed or moved, or another version of Goldspan wrote it"
@@ -26,29 +26,23 @@ def _chunks(lake: Lake, part: str = "p", *, chunker: str = "c", n: int = 3) -> P
     return lake.write("chunks", frame, part=part, fingerprint="f", chunker=chunker)
 
 
-FILLED = {
-    pl.List(pl.Float64): [],
-    pl.Int64(): 1,
-    pl.Float64(): 1.0,
-    pl.Boolean(): True,
-    pl.String(): "x",
-    pl.List(pl.Int64()): [1],
+ROWS: Mapping[str, Mapping[str, object]] = {
+    "runs": {"system": "x", "task": "b/x", "origin": "built-in", "n_items": 1},
+    "run_items": {"item_id": "i", "n_returned": 1},
+    "hits": {"item_id": "i", "rank": 1},
+    "edits": {"item_id": "i", "reading": "docs", "path": "a", "line": 1, "kind": "deleted"},
+    "costs": {"part": "items", "query_seconds": [], "hardware": "x"},
 }
 
 
-def _row(lake: Lake, name: str, part: str = "items", *, run_id: str = "r", origin: str = "x") -> Part:
-    """A row of a table, of no meaning, stored under a run where the table has runs."""
-    declared = table(name)
-    given = {"benchmark": "b", "run_id": run_id, "origin": origin, "why_not": None, "part": "ranking"}
-    row = {column: given.get(column, FILLED.get(kind)) for column, kind in declared.columns.items()}
-    folders = {folder: str(given[folder]) for folder in declared.folders}
-    frame = pl.DataFrame([row], schema=declared.columns)
-    return lake.write(name, frame, part=part, fingerprint="f", **folders)
+def _row(lake: Lake, name: str, part: str = "items", *, run_id: str = "r", **more: object) -> Part:
+    """A row of a table of runs, of no meaning."""
+    return write(lake, name, [{**ROWS[name], **more}], part=part, benchmark="b", run_id=run_id)
 
 
 def _imported(lake: Lake, run_id: str = "r") -> dict[str, Part]:
     stored = {name: _row(lake, name, run_id=run_id) for name in ("hits", "run_items", "edits")}
-    _row(lake, "rejects", f"{IMPORT_REJECTS}{run_id}")
+    write(lake, "rejects", [dict.fromkeys(table("rejects").columns, "x")], part=f"{IMPORT_REJECTS}{run_id}")
     return {**stored, "runs": _row(lake, "runs", "all", run_id=run_id, origin="imported")}
 
 
@@ -65,20 +59,20 @@ def test_a_flipped_bit_anywhere_is_noticed(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "why"),
+    "damage",
     [
-        (lambda path: path.write_bytes(b""), DAMAGED),
-        (lambda path: path.write_text("no parquet at all"), DAMAGED),
-        (lambda path: path.write_bytes(path.read_bytes()[:-7]), DAMAGED),
-        (lambda path: pl.DataFrame({"x": [1]}).write_parquet(path), DAMAGED),
-        (flip, DAMAGED),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text("no parquet at all"),
+        lambda path: path.write_bytes(path.read_bytes()[:-7]),
+        lambda path: pl.DataFrame({"x": [1]}).write_parquet(path),
+        flip,
     ],
 )
-def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Path], object], why: str) -> None:
+def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Path], object]) -> None:
     _chunks(lake, "whole")
     part = _chunks(lake, "bad")
     damage(part.path)
-    with pytest.raises(GoldspanError, match=f"a file of the lake cannot be used: {why}") as caught:
+    with pytest.raises(GoldspanError, match=f"a file of the lake cannot be used: {DAMAGED}") as caught:
         lake.read("chunks")
     assert (caught.value.where, caught.value.code) == (str(part.path), Exit.INVALID)
     warned: list[str] = []
@@ -86,7 +80,7 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
         assert lake.read("chunks")["sha256"].unique().sort().to_list() == ["whole0", "whole1", "whole2"]
         assert lake.part("chunks", "bad", chunker="c") is None
         _chunks(lake, "bad")
-    sentence = f"chunks/chunker=c/{part.path.name}: {why}; set aside in {ASIDE}, it is made again"
+    sentence = f"chunks/chunker=c/{part.path.name}: {DAMAGED}; set aside in {ASIDE}, it is made again"
     assert warned == lake.damage == [sentence]
     assert (lake.root / ASIDE / f"{part.path.relative_to(lake.root)}{ASIDE}").exists()
     with lake.locked(warn=warned.append):
@@ -150,7 +144,7 @@ def test_what_a_later_stage_makes_is_left_to_it(lake: Lake) -> None:
 @pytest.mark.parametrize("name", ["hits", "run_items", "edits", "runs"])
 def test_an_imported_run_that_loses_rows_is_set_aside_and_named(lake: Lake, name: str) -> None:
     for table_name, part in (("hits", "items"), ("run_items", "items"), ("runs", "all")):
-        _row(lake, table_name, part, run_id="mine", origin="built-in")
+        _row(lake, table_name, part, run_id="mine")
     lost = _imported(lake, "theirs")[name]
     flip(lost.path)
     with lake.locked():
