@@ -157,8 +157,6 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         (["--metrics", "correct@5"], "metric 'correct@5' needs no cut-off", "Usual: correct."),
         (["--items", "gold=target"], "--items 'gold=target': items are selected by column=value", "are fixed"),
         (["--items", "repo"], "--items 'repo'", "Columns are"),
-        (["--limit", "0"], "'--limit'", ""),
-        (["--nothing"], "--nothing", ""),
         (["--items", "function-2k/zoo_animal/0"], "unknown item", "Did you mean 'function-2k/zoo_animals/0'"),
     ],
 )

@@ -24,7 +24,6 @@ from tests.tiny import CATS, ROOT, TASKS, Said, build, command, ingested, jsonl,
 pytestmark = pytest.mark.slow
 
 MADE = ("hits", "run_items", "runs", "scores", "aggregates")
-BASELINES = {"oracle", "own-file", "random"}
 ONE = ("--systems", "window-4-2+bm25-okapi")
 
 

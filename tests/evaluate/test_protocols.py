@@ -1,6 +1,5 @@
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,6 @@ from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary, Protocol
 from lake.relevance import RELEVANCE
 
-ROOT = Path(__file__).parents[2]
 CHUNKING = protocols()["repoeval@chunking-v1"]
 
 

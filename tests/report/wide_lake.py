@@ -5,7 +5,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import metrics
@@ -18,7 +17,6 @@ from lake.tables import table
 from tests.frames import filled, write
 from tests.report.small_lake import row, write_boards
 
-Integers = npt.NDArray[np.int64]
 Column = pl.Series | str | float | bool | None
 
 PROTOCOLS = ("repoeval@chunking-v1", "repoeval@target-v1", "repobench-r@official-v1", "contextbench@docs-v1")

@@ -54,10 +54,8 @@ def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(
 @pytest.mark.parametrize(
     ("text", "name", "k"),
     [
-        ("ndcg@10", "ndcg", 10),
         ("ndcg_at_10", "ndcg", 10),
         ("nDCG@5", "ndcg", 5),
-        ("accuracy_at_1", "accuracy", 1),
         ("mrr", "mrr", 10),
         ("mrr@5", "mrr", 5),
         ("line_f1", "line_f1", 0),

@@ -17,27 +17,6 @@ pytestmark = pytest.mark.slow
 A, B = "whole-file+bm25-okapi", "whole-file+own-file"
 
 
-def test_means_and_flips_are_those_of_the_stored_scores(lake_folder: Path) -> None:
-    lake = Lake(lake_folder)
-    runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
-    declared = {("repoeval@chunking-v1", "mrr"), ("repoeval@target-v1", "mrr")}
-    for row in compare(lake, A, B, [parse_metric("precision@5"), parse_metric("mrr")]):
-        if not row["is_declared"]:
-            continue
-        declared.discard((row["protocol"], row["metric"]))
-        if row["average"] == "by_repo":
-            continue
-        scores = lake.read("scores", protocol=row["protocol"]).filter(metric=row["metric"], k=row["k"])
-        a, b = (dict(scores.filter(run_id=runs[system]).select("item_id", "value").iter_rows()) for system in (A, B))
-        assert row["n"] == len(a) == len(b)
-        assert (row["a"], row["b"]) == pytest.approx((sum(a.values()) / len(a), sum(b.values()) / len(b)))
-        assert row["wins"] == sum(b[item] > a[item] for item in a)
-        assert row["losses"] == sum(b[item] < a[item] for item in a)
-        assert (row["wins"], row["losses"], row["n"]) != (None, None, 0)
-        assert row["ties"] == row["n"] - sum(b[item] != a[item] for item in a)
-    assert not declared
-
-
 def test_a_run_may_be_named_by_its_id(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     run_id = lake.scan("runs").filter(pl.col("system") == A).collect()["run_id"][0]

@@ -118,11 +118,6 @@ def test_symbols_returns_the_chunks_that_define_what_the_query_names_the_rare_na
 TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
 
 
-def test_reciprocal_ranks_are_added_up_and_ties_share_their_mean_rank() -> None:
-    scores = fused([np.array([[3.0, 1.0, 1.0, NAN]]), np.array([[NAN, 5.0, NAN, NAN]])])
-    np.testing.assert_allclose(scores, [[1 / 61, 1 / 62.5 + 1 / 61, 1 / 62.5, NAN]])
-
-
 @given(st.lists(st.lists(st.one_of(st.integers(-2, 2), st.just(NAN)), min_size=4, max_size=4), min_size=1, max_size=3))
 def test_fusion_is_the_sum_over_rankings_of_one_over_sixty_and_the_rank(rankings: list[list[float]]) -> None:
     def vote(ranking: list[float], chunk: int) -> float:

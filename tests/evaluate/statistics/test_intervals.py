@@ -1,6 +1,5 @@
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -162,9 +161,6 @@ def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_bo
         )
         slices = set(aggregates.select("slice", "slice_value").iter_rows())
         assert slices == (resampled or {("all", "all"), ("subset", "x"), ("subset", "y"), ("subset", "z")})
-
-
-ROOT = Path(__file__).parents[3]
 
 
 def interval(values: list[float]) -> tuple[float, float]:
