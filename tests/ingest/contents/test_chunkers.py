@@ -121,12 +121,6 @@ def test_what_is_no_range_of_lines_or_could_not_be_cut_stays_as_it_is() -> None:
         assert with_context(Document(TEXT, "python"), cut) == cut
 
 
-def test_it_cuts_as_the_chunker_that_it_is_called_after() -> None:
-    plain, in_context = resolve_chunkers(["fixed-nws-40", "fixed-nws-40~context"])
-    assert (in_context.name, in_context.parameters) == ("fixed-nws-40~context", {"n": 40})
-    assert in_context.declaration.title == f"{plain.declaration.title}, in context"
-
-
 def ingested(tmp_path: Path, *arguments: object) -> tuple[Lake, tuple[object, ...]]:
     lake = Lake(tmp_path / "lake")
     command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, *arguments).done()

@@ -86,12 +86,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
 
 
-def test_a_new_chunker_is_one_file(folder: Path) -> None:
-    (folder / "halves.py").write_text(HALVES)
-    assert chunked("halves", blobs("a\nb\nc\n")).frame["line_end"].to_list() == [2, 3]
-    assert "halves" not in default_chunkers()
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

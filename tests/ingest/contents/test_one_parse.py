@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from tree_sitter import Parser
 
-import ingest.contents.chunks
 from ingest.contents import syntax_trees
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
@@ -41,10 +40,10 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
 
 
 def cut(
-    lake: Lake, n_processes: int = 1, chunkers: Sequence[Resolved[Chunker]] = (), *, has_symbols: bool = True
+    lake: Lake, chunkers: Sequence[Resolved[Chunker]] = (), *, has_symbols: bool = True
 ) -> tuple[Outcome, list[str]]:
     result, messages = Outcome(), list[str]()
-    with Workers(Engine(n_processes)) as workers:
+    with Workers(Engine(1)) as workers:
         cut_contents(lake, BENCHMARK.name, chunkers, messages.append, result, workers if has_symbols else None)
     return result, messages
 
@@ -80,19 +79,6 @@ def test_only_new_contents_are_parsed(lake: Lake) -> None:
     after = stored(lake.root)
     assert not {path for path in before if after[path] != before[path]}
     assert "S.d" in lake.read("symbols", rules="docs")["qualified_name"].to_list()
-
-
-@pytest.mark.usefixtures("processes")
-@pytest.mark.slow
-def test_rows_are_the_same_whatever_the_number_of_processes(
-    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = Lake(tmp_path / "other")
-    put(other, "pets.one", FILES)
-    monkeypatch.setattr(ingest.contents.chunks, "_HANDED_OUT", 1)
-    cut(lake, 1)
-    cut(other, 2)
-    assert stored(lake.root) == stored(other.root)
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
     made.commit("table", "Add the table of values for it", {"src/table.py": wide})
     made.commit("lines", "Double all of the values in it", {"src/table.py": wide.replace(" = ", " = 2 * ")})
     made.git("checkout", "--quiet", "-b", "side", "HEAD~1")
-    made.commit("side", "Mend how much chute.py lets out", {"src/chute.py": module("open_it", constant=5)})
+    made.commit("side", "Mend how much open_it lets out", {"src/chute.py": module("open_it", constant=5)})
     made.git("checkout", "--quiet", "main")
     made.git("merge", "--quiet", "--no-ff", "--message=Merge the side of it all", "side")
     return made
@@ -129,18 +129,9 @@ def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines
 
 def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) -> None:
     assert of_commit(miner, made, "file")["source"] == NAMES_FILE
-    assert of_commit(miner, made, "side")["source"] == NAMES_FILE
+    assert of_commit(miner, made, "side")["source"] == NAMES_SYMBOL
     assert of_commit(miner, made, "java")["source"] == NAMES_NEITHER
     assert of_commit(miner, made, "long")["source"] == NAMES_NEITHER
-
-
-def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
-    made = MadeRepository(tmp_path / "one")
-    made.commit("first", "Begin with two of them", {"a.py": module("fill_up", "drain")})
-    made.commit("named", "Let fill_up start from three instead", {"a.py": module("fill_up", "drain", constant=3)})
-    history = fetched(made.folder.as_uri(), tmp_path / "cache", "main")
-    (row,) = IssueMiner(history, "local/one", 9, "").tasks
-    assert row["source"] == NAMES_SYMBOL
 
 
 def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(miner: IssueMiner) -> None:
