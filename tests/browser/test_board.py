@@ -146,7 +146,7 @@ def test_a_copied_link_shows_the_same_view(opened: Opened, name: str, value: str
     assert view(page)[1] == plain[1]  # type: ignore[index]  # a list
     page.go_forward()
     settled(page, hash_)
-    page.wait_for_timeout(50)
+    until(page, f"html => document.querySelector(`{TABLE}`).outerHTML === html", shown[0])  # type: ignore[index]  # too
     assert view(page) == shown
 
 

@@ -41,7 +41,7 @@ def started(*words: str) -> Iterator[None]:
         yield
     finally:
         program.terminate()
-        program.wait(60)
+        program.wait(300)
 
 
 @contextmanager
