@@ -61,10 +61,8 @@ def test_what_has_steps_of_its_own_is_an_agent(page: Element) -> None:
     assert kinds == dict(zip(SHOWN, ("agent", "retriever", "baseline"), strict=True))
 
 
-def test_a_page_of_one_granularity_has_no_such_switch(tmp_path: Path) -> None:
-    build(write_lake(tmp_path / "lake"), tmp_path / "site")
-    text = (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
-    assert 'data-control="level"' not in text
+def test_a_page_of_one_granularity_has_no_such_switch(site: Path) -> None:
+    assert 'data-control="level"' not in (site / "repoeval.html").read_text(encoding="utf-8")
 
 
 def test_the_page_says_how_many_items_are_scorable_and_why_the_others_are_not(main_page: Element) -> None:

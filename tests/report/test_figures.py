@@ -177,11 +177,13 @@ def test_two_sizes_are_no_line(tmp_path: Path) -> None:
     assert "by the size of chunks" not in page(tmp_path, OTHERS).text
 
 
-def test_the_picture_has_a_mark_per_size_and_a_dashed_line_for_the_oracle() -> None:
+def test_the_picture_has_a_mark_per_size_and_a_dashed_line_for_a_yardstick() -> None:
     oracle = Curve("a+oracle", [0.9, 0.8, 0.7], "oracle", [250, 500, 1_000])
-    curves = [oracle, Curve("a+x", [0.1, 0.2], "retriever", [300, 900])]
-    svg = str(line_chart(curves, ("Characters", "F1"), "sizes"))
-    assert svg.count("stroke-dasharray") == 1
+    chance = Curve("chance", [0.3, 0.4], "baseline", [300, 900])
+    curves = [oracle, chance, Curve("a+x", [0.1, 0.2], "retriever", [300, 900])]
+    svg = str(line_chart(curves, ("Characters", "F1"), 'a name with "marks" & <tags>'))
+    assert (svg.count('role="img"'), svg.count("stroke-dasharray")) == (1, 2)
+    assert "&quot;marks&quot; &amp; &lt;tags>" in svg
     assert all(f">{text}<" in svg for text in ("a+oracle 0.700", "a+x 0.200", "500", "1,000", "Characters", "F1"))
     assert svg.count("clip") == 0
 

@@ -120,6 +120,8 @@ def test_the_page_has_the_boards_number(home: Path, protocol: str) -> None:
     head, *rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in heat.all("tr")]
     by_slice = [numbers(home, protocol, slice_) for slice_ in slices(home, protocol)[1:]]
     assert len(head) == 1 + len(by_slice)
+    first = [numbers(home, protocol, where)[systems[row[0]]] for row in rows]
+    assert first == sorted(first, reverse=True)
     for name, *cells in rows:
         assert cells == [f"{numbers_[systems[name]]:.3f}" for numbers_ in by_slice]
 

@@ -12,7 +12,6 @@ from lake.store import Lake
 from report.format import run_key
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
-from report.leaderboard.verdicts import pairs_among
 from report.pages import compare
 from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
@@ -88,11 +87,11 @@ def repobench(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return Lake(folder)
 
 
-def test_the_outcomes_of_a_small_lake_reckon_as_evaluate_does(lake_folder: Path) -> None:
+def test_the_outcomes_of_a_small_lake_are_those_that_evaluate_stored(lake_folder: Path) -> None:
     check(Lake(lake_folder))
 
 
-def test_the_outcomes_of_real_rows_reckon_as_evaluate_does(repobench: Lake) -> None:
+def test_the_outcomes_of_real_rows_are_those_that_evaluate_stored(repobench: Lake) -> None:
     check(repobench)
 
 
@@ -104,9 +103,9 @@ def scores_of_lines(lake: Lake, board: Board, run_id: str) -> dict[str, float]:
 
 
 def check(lake: Lake) -> None:
-    """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
+    """Scores and what became of the gold are had again; browser/test_compare.py reckons every pair from them."""
     facts = TablesRead(lake)
-    n_pairs = 0
+    n_runs = 0
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
         outcomes = BoardOutcomes(board)
         files = {path: given(content)[1] for path, content in outcome_files(outcomes, {})}
@@ -116,14 +115,12 @@ def check(lake: Lake) -> None:
         assert [id_ for range_ in ranges for id_ in names(range_)] == outcomes.items["item_id"].to_list()
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
-        values = []
         for row in outcomes.rows:
             run = files[f"{outcomes.name}/{run_key(row.run.run_id)}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
             mine = decoded(run["value"], n)
             expected = outcomes.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
             np.testing.assert_array_equal(mine, expected.to_numpy())
-            values.append(mine)
             ledger = lake.scan("ledger", protocol=board.protocol.name).filter(run_id=row.run.run_id).collect()
             whys = dict(zip(outcomes.items["item_id"], whole(run["why"], n), strict=True))
             columns = {"n_gold": about["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
@@ -141,18 +138,5 @@ def check(lake: Lake) -> None:
                         assert by_item["found"][item] == entry["found"]
                         assert by_item["returned"][item] == beside[item]
                     assert entry[list(LEDGER_TITLES)[whys[item] - 1]] == max(entry[name] for name in LEDGER_TITLES)
-        strata = whole(about["stratum"], n)
-        repos = whole(about["repo"], n)
-        for stratum, value in enumerate(outcomes.strata):
-            for pair in pairs_among(board, [row.run.run_id for row in outcomes.rows], [value]).iter_rows(named=True):
-                both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])
-                less = (values[pair["b"]] - values[pair["a"]])[both]
-                means = [less[repos[both] == repo].mean() for repo in np.unique(repos[both])]
-                delta = np.mean(means) if board.average == "by_repo" else less.mean()
-                assert pair["delta"] == pytest.approx(delta, abs=1e-12)
-                assert pair["n_items"] == len(less)
-                if pair["wins"] is not None:
-                    assert (pair["wins"], pair["losses"]) == ((less > 0).sum(), (less < 0).sum())
-                    assert pair["ties"] == (less == 0).sum()
-                n_pairs += 1
-    assert n_pairs > 20
+        n_runs += len(outcomes.rows)
+    assert n_runs > 5

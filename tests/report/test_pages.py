@@ -1,10 +1,7 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from report.charts.drawing import light_colours
-from report.format import score
 from tests.report.html import Element, called, table
 from tests.report.small_lake import (
     CHUNKS,
@@ -14,7 +11,6 @@ from tests.report.small_lake import (
     LIMITED,
     N_CONTENTS,
     PROTOCOLS,
-    REPOS,
     SYSTEMS,
     run_id,
 )  # fmt: skip
@@ -52,15 +48,6 @@ def test_a_systems_page_has_its_number_its_place_and_its_run(pages: dict[str, El
         if "systems/" in (each.attributes.get("href") or "")
     ]
     assert "systems/fixed-nws-1500-jaccard.html" in own
-
-
-@pytest.mark.parametrize("position", [0, 1])
-def test_every_score_is_the_lakes_to_three_decimals(pages: dict[str, Element], position: int) -> None:
-    rows = board(pages, f"RepoEval (sample), {list(PROTOCOLS)[position].partition('@')[2]}, macro")
-    wanted = {
-        called(name.replace(HOSTILE, HOSTILE_SHOWN)): f"{values[position]:.3f}" for name, values in SYSTEMS.items()
-    }
-    assert {name: row["ndcg@10"] for name, row in rows.items() if name in wanted} == wanted
 
 
 def test_each_average_has_its_own_table(pages: dict[str, Element]) -> None:
@@ -136,15 +123,6 @@ def test_what_cannot_be_scored_is_in_no_count_but_that_of_all_items(pages: dict[
     assert "5 of 6 items scorable · 3 repositories · python" in pages["repoeval.html"].text
     assert "1 item: the repository cannot be had" in pages["repoeval.html"].text
     assert "5 of 6 items · 3 repositories · " in pages["index.html"].text
-
-
-def test_slices_show_the_primary_metric_per_repository(pages: dict[str, Element]) -> None:
-    head, *rows = table(pages["repoeval-all.html"], "chunking-v1: ndcg at 10, mean over items, by repository")
-    repos = sorted(REPOS)
-    assert head == ["System", *(f"{repo}2 items" for repo in repos)]
-    value = SYSTEMS["fixed-nws-1500+own-file"][0]
-    wanted = [score(value * (0.7 + REPOS.index(repo) / 8)) for repo in repos]
-    assert rows[0] == ["own-file fixed-nws-1500", *wanted]
 
 
 def test_every_protocol_has_its_meaning_and_its_chart(pages: dict[str, Element]) -> None:

@@ -4,8 +4,6 @@ from random import Random
 import pytest
 
 from lake.store import Lake
-from report.charts.figures import Curve
-from report.charts.plots import line_chart
 from report.tables_read import MAX_STEPS, coverage_by_step
 from tests.frames import write
 
@@ -72,13 +70,3 @@ def test_the_order_in_which_items_are_stored_says_nothing_to_the_last_bit(tmp_pa
 
 def test_a_lake_without_trajectories_has_no_steps(tmp_path: Path) -> None:
     assert coverage_by_step(Lake(tmp_path), BY_LINES).is_empty()
-
-
-def test_the_picture_has_one_name_and_a_label_per_curve_and_no_two_overlap() -> None:
-    kinds = ["agent", "agent", "agent", "baseline"]
-    curves = [Curve(f"system {number}", [0.1, 0.5 + number / 1_000], kind) for number, kind in enumerate(kinds)]
-    svg = str(line_chart(curves, ("Step", "Line coverage"), 'a name with "marks" & <tags>'))
-    assert svg.count('role="img"') == 1
-    assert "&quot;marks&quot; &amp; &lt;tags>" in svg
-    assert all(f"system {number} 0.50{number}" in svg for number in range(4))
-    assert svg.count("stroke-dasharray") == 1
