@@ -99,8 +99,7 @@ def test_the_chunker_and_the_retriever_of_the_docs_are_a_file_each(checkout: Che
     assert {"halves+bm25-okapi", "halves+shared-words", f"{CHUNKER}+shared-words"} <= checkout.runs().keys()
     chunks = Lake(checkout.lake).read("chunks", chunker="halves")
     assert chunks.group_by("sha256").len()["len"].max() == 2
-    after = stored(checkout.lake, "hits", "scores")
-    assert {path: after[path] for path in before} == before
+    assert before.items() <= stored(checkout.lake, "hits", "scores").items()
     assert f"{CHUNKER}+shared-words" in checkout.run("evaluate", "table")
 
 
@@ -124,8 +123,7 @@ def test_a_protocol_is_one_file_that_names_what_differs(checkout: Checkout) -> N
     checkout.run("evaluate", "--systems", "*+bm25-okapi")
     scores = Lake(checkout.lake).scan("scores", benchmark="repoeval")
     assert scores.filter(pl.col("protocol") == "repoeval@mine-v1").collect().height > 0
-    after = stored(checkout.lake, "hits", "scores")
-    assert {path: after[path] for path in before} == before
+    assert before.items() <= stored(checkout.lake, "hits", "scores").items()
 
 
 def test_a_format_of_imports_is_one_file(checkout: Checkout) -> None:
@@ -151,8 +149,7 @@ def test_a_benchmark_in_beirs_layout_is_one_file(checkout: Checkout) -> None:
     scores = Lake(checkout.lake).scan("scores", benchmark="recipes").filter(metric="ndcg", k=10)
     values = scores.filter(pl.col("run_id").str.contains("bm25")).select("item_id", "value").collect().rows()
     assert sorted(values) == [("q1", 1.0), ("q2", 1.0)]
-    after = stored(checkout.lake, "hits", "scores")
-    assert {path: after[path] for path in before} == before
+    assert before.items() <= stored(checkout.lake, "hits", "scores").items()
     checkout.run("report")
     public = checkout.root / "site/public"
     assert "systems/whole-file-bm25-okapi.html" in (public / "recipes.html").read_text(encoding="utf-8")
