@@ -118,7 +118,7 @@ def test_table_compare_and_exports_take_its_name(home: Path) -> None:
     assert "\nmine\t" in table
     assert "contextbench" not in table
     assert f"{NAME} (own): line_f1" in (home / "printed.txt").read_text()
-    compared = done("evaluate", "compare", "reference", "mine", "--protocol", f"{NAME}@docs-v1", *lake)
+    compared = done("evaluate", "compare", "whole-file+bm25-okapi", "mine", "--protocol", f"{NAME}@docs-v1", *lake)
     assert f"{NAME}@docs-v1 line_f1 " in compared
     assert "over items: for these repositories only" in compared
     table_of_item = done(
