@@ -35,27 +35,27 @@ class _Loader(yaml.SafeLoader):
 
 def read_yaml(file: Path, hint: str = "") -> object:
     """The content of a file: texts, numbers, lists, and mappings without duplicate keys."""
-    problem, where = f"has more than {_MAX_BYTES:,} bytes", str(file)
+    # With its folder only: errors in submissions are shown on pages, where no local path belongs.
+    name, where = Path(*file.parts[-2:]).as_posix(), str(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(_MAX_BYTES + 1)
-        if len(data) <= _MAX_BYTES:
-            content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
-            return content
+        if len(data) > _MAX_BYTES:
+            raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
+        content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
+        return content
+    except FileNotFoundError as error:
+        hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
+        raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error
     except OSError as error:
-        near = [str(other) for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
-        hint = f"There is: {', '.join(near[:5])}." if near else hint
-        # With its folder only: errors in submissions are shown on pages, where no local path belongs.
-        name = Path(*file.parts[-2:]).as_posix()
-        what = f"{name} does not exist" if not file.exists() else f"{name} cannot be read: {error.strerror}"
-        raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING) from error
+        raise GoldspanError(f"{name} cannot be read: {error.strerror}", where=where, code=Exit.MISSING) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where += f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        problem = f"cannot be read: {error.problem or error.context}"
+        problem = error.problem or error.context
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        problem = f"cannot be read: {(str(error) or type(error).__name__).splitlines()[0]}"
-    raise GoldspanError(f"{file.name} {problem}", where=where, hint=hint, code=Exit.INVALID)
+        problem = str(error).partition("\n")[0]
+    raise GoldspanError(f"{file.name} cannot be read: {problem}", where=where, hint=hint, code=Exit.INVALID)
 
 
 def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _M:

@@ -92,7 +92,7 @@ def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: P
     lay_out(tmp_path)
     missing = f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}"
     run = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
-    run.refused(Exit.MISSING, missing, f"There is: {tmp_path / 'mine.yaml'}.")
+    run.refused(Exit.MISSING, missing, "Did you mean 'mine.yaml'?")
     (tmp_path / "folder.yaml").mkdir()
     assert "folder.yaml cannot be read: Is a directory" in ingest_own(tmp_path / "folder.yaml", tmp_path / "lake").err
 
