@@ -173,10 +173,12 @@ def test_issues_with_a_patch_are_read_from_local_repositories(
     tmp_path: Path, row: dict[str, object], query: str
 ) -> None:
     commit = MadeRepository(tmp_path / "git/acme/rockets").commit("first", "Begin", {"src/engine.py": ENGINE})
-    items = put(tmp_path / "swe.jsonl", lines(row).replace(b"COMMIT", commit.encode()))
-    own(tmp_path, "--items", items, "--repositories", tmp_path / "git").done()
+    lacking = {"instance_id": "q2", "org": "acme", "repo": "acme/rockets"}
+    items = put(tmp_path / "swe.jsonl", lines(row, lacking).replace(b"COMMIT", commit.encode()))
+    own(tmp_path, "--items", items, "--repositories", tmp_path / "git").ended(Exit.INCOMPLETE)
     assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
-    assert Lake(tmp_path / "lake").read("queries")["text"].to_list() == [query]
+    lake = Lake(tmp_path / "lake")
+    assert lake.read("queries").filter(item_id="acme__rockets-1")["text"].to_list() == [query]
 
 
 @pytest.mark.parametrize(

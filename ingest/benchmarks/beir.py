@@ -1,16 +1,15 @@
 """Benchmarks in BEIR's layout: documents, queries and judgements, read the same way for every declared collection."""
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from functools import partial
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, in_one_part
-from ingest.benchmarks.fields import Fields, Paths, check, get_path, parse_rows, text_at
-from ingest.benchmarks.schema import DataLocation, DataSchema
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.fields import Fields, ForeignRow, check, parse_rows
 from ingest.contents.blobs import pool_frames
-from ingest.sources.rows import ROW_ENDINGS, JsonObject
+from ingest.sources.rows import ROW_ENDINGS
 from ingest.sources.tree import RawFiles, Source, Tree
 from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
@@ -36,7 +35,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     by_path, files = {entry.path: entry for entry in tree.entries}, []
     tree.reject_refused(rejects, source.name)
     for stem in ("corpus", "queries", f"qrels/{subset}"):
-        candidates = [by_path[f"{stem}{end}"] for end in ROW_ENDINGS if f"{stem}{end}" in by_path]
+        names = (f"{stem}{end}{packed}" for end in ROW_ENDINGS for packed in ("", ".gz", ".zst"))
+        candidates = [by_path[name] for name in names if name in by_path]
         if not candidates:
             splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))
             hint = "BEIR's layout is corpus.jsonl, queries.jsonl and qrels/<split>.tsv; Parquet is read as well."
@@ -56,12 +56,12 @@ def read(
     blobs = Blobs.cast(blobs.with_columns(language=pl.lit(collection.language)))
     queries: dict[str, str] = {}
 
-    def query(_: str, row: JsonObject) -> tuple[str, str]:
-        name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
+    def query(_: str, row: ForeignRow) -> tuple[str, str]:
+        name, text = _id(row, "query"), row.text("query_text")
         check(name not in queries, f"query {name!r} occurs more than once; the first is used")
         return name, text
 
-    queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query))
+    queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query, fields))
     judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
     is_relevant = pl.col("grade") > 0
     items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
@@ -88,10 +88,9 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
     seen: set[str] = set()
     n_bytes = 0
 
-    def document(_: str, row: JsonObject) -> tuple[str, bytes]:
+    def document(_: str, row: ForeignRow) -> tuple[str, bytes]:
         nonlocal n_bytes
-        name, text = _id(row, fields["document"]), text_at(row, fields["text"])
-        title = text_at(row, fields["title"], "")
+        name, text, title = _id(row, "document"), row.text("text"), row.text("title", "")
         data = (f"{title}\n{text}" if title else text).encode()
         check(name not in seen, f"document {name!r} occurs more than once; the first is used")
         check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
@@ -101,7 +100,7 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
         n_bytes += len(data)
         return name, data
 
-    return (document_row for _, document_row in parse_rows(raw.tasks[0], rejects, document))
+    return (document_row for _, document_row in parse_rows(raw.tasks[0], rejects, document, fields))
 
 
 def _judgements(
@@ -110,16 +109,15 @@ def _judgements(
     """The columns item_id, path and grade, with one row for each judged pair of query and document."""
     grades: dict[tuple[str, str], int] = {}
 
-    def judgement(_: str, row: JsonObject) -> tuple[str, int]:
-        query, document = (_id(row, fields[name]) for name in ("judged_query", "judged_document"))
-        grade = _grade(row, fields["grade"])
+    def judgement(_: str, row: ForeignRow) -> tuple[str, int]:
+        query, document, grade = _id(row, "judged_query"), _id(row, "judged_document"), _grade(row)
         check(query in queries, f"query {query!r} is not among the queries")
         first = grades.setdefault((query, document), grade)
         check(first == grade, f"document {document!r} has grade {first} for query {query!r} already; that is kept")
         return document, grade
 
-    keys = (fields["judged_query"][0], fields["judged_document"][0], fields["grade"][0])
-    for position, (document, grade) in parse_rows(raw.tasks[2], rejects, judgement, keys):
+    keys = [fields[name][0] for name in ("judged_query", "judged_document", "grade")]
+    for position, (document, grade) in parse_rows(raw.tasks[2], rejects, judgement, fields, columns=keys):
         if grade > 0 and document not in documents:
             reason = f"document {document!r} is not in the corpus: relevant, but impossible to find"
             rejects.add(raw.tasks[2].path, position, reason)
@@ -127,20 +125,20 @@ def _judgements(
     return pl.DataFrame(rows, {"item_id": pl.String, "path": pl.String, "grade": pl.Int64}, orient="row")
 
 
-def _id(row: Mapping[str, object], paths: Paths) -> str:
-    path, value = get_path(row, paths)
-    name = str(value) if isinstance(value, int) and not isinstance(value, bool) else text_at(row, paths)
-    check(name.strip() != "" and "\0" not in name, f"`{path}` must be a name")
+def _id(row: ForeignRow, field: str) -> str:
+    value = row.get(field)
+    name = str(value) if isinstance(value, int) and not isinstance(value, bool) else row.text(field)
+    row.check(field, name.strip() != "" and "\0" not in name, "must be a name")
     return name
 
 
-def _grade(row: Mapping[str, object], paths: Paths) -> int:
-    path, value = get_path(row, paths)
+def _grade(row: ForeignRow) -> int:
+    value = row.get("grade")
     try:
         grade = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
         grade = math.nan
-    check(abs(grade) < 2**31 and grade.is_integer(), f"`{path}` must be a whole number")
+    row.check("grade", abs(grade) < 2**31 and grade.is_integer(), "must be a whole number")
     return int(grade)
 
 

@@ -1,6 +1,6 @@
 """Own data read by the rules of a benchmark: the declaration that `--config` reads, in the form that `list` prints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
@@ -9,14 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark
-from ingest.benchmarks.schema import NAME, DataLocation, DataSchema, find_places
-from ingest.sources.datasets import HubRows, is_saved, tree_of
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, declared_files
+from ingest.sources.datasets import HubRows, entry_of, is_saved
+from ingest.sources.folder import FolderSource, open_archive
 from ingest.sources.strict_yaml import read_yaml, shown, validated
-from ingest.sources.tree import TreesSource
+from ingest.sources.tree import Source, Tree
 from lake.benchmarks import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
+from lake.rejects import Reject
 from lake.tables import SITE_PAGES
 
 OWN, PUBLISHED_LABEL = "own", "published"
@@ -31,6 +32,9 @@ _HINT = "Expected a config file like those that `python -m ingest list benchmark
 _DESCRIBED = ("title", "meaning", "homepage", "paper", "licence", "citation")
 _PRINTED = ("name", "display_name", *_DESCRIBED[:2], "version", "tags", *_DESCRIBED[2:], "subsets", "default_subsets")
 _KEYS = {"meaning": "description", "licence": "license"}
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$"
+"""The form of a name for own data."""
+
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True)
 _KeyPath = Annotated[str, Field(pattern=r"^[^.\s]+(\.[^.\s]+)*$")]
 _AsTuple = BeforeValidator(lambda paths: tuple(paths) if isinstance(paths, list) else (paths,))
@@ -51,10 +55,10 @@ class DataDeclaration(BaseModel):
     data: BaseModel
     fields: BaseModel
     title: str | None = None
-    description: str | None = None
+    meaning: Annotated[str | None, Field(alias="description")] = None
     homepage: str = ""
     paper: str | None = None
-    license: str = ""
+    licence: Annotated[str, Field(alias="license")] = ""
     citation: str | None = None
 
 
@@ -70,13 +74,22 @@ def describe(benchmark: Benchmark) -> dict[str, object]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in printed.items()}
 
 
-def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> tuple[Benchmark, TreesSource]:
+def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> tuple[Benchmark, Source]:
     """The benchmark and source that a declaration describes; its data must be below `reads` (default: its folder)."""
+    return own_data(read_yaml(file, _HINT), file, known, reads or file.parent)
+
+
+def own_data(
+    content: object, file: Path, known: Mapping[str, Benchmark], reads: Path, unread: Sequence[Reject] = ()
+) -> tuple[Benchmark, Source]:
+    """The benchmark and source that a declaration's content describes; paths in it are relative to the file's folder.
+
+    `unread` are rows that were rejected when the data was converted.
+    """
 
     def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
         return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
-    content = read_yaml(file, _HINT)
     # `list` prints a list of one declaration.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
@@ -103,28 +116,31 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
             hint = "Choose another, such as my-data (`ingest own`: --name my-data)."
             raise fault("name", f"{declaration.name!r} is {taken}", hint)
         benchmark = own_benchmark(benchmark, declaration.name)
-    data, fields, places = dict(declaration.data), dict(declaration.fields), dict[str, Path | HubRows]()
+    data, fields = dict(declaration.data), dict(declaration.fields)
+    root, trees = file.parent / data["root"], dict[str, Tree]()
     for name, location in schema.places.items():
-        if data[name]:
-            try:
-                places[name] = _located(file.parent / data["root"], data[name], location, reads or file.parent)
-            except GoldspanError as error:
-                raise fault(f"data.{name}", error.what, error.hint, error.code) from error
-    described = {name: getattr(declaration, _KEYS.get(name, name)) for name in _DESCRIBED}
+        try:
+            trees[name] = _opened(root, data[name], location, reads) if data[name] else Tree(name, [])
+        except GoldspanError as error:
+            raise fault(f"data.{name}", error.what, error.hint, error.code) from error
+    pools = [trees[name] for name, location in schema.places.items() if location.is_tree]
+    tasks = [entry for name, tree in trees.items() if not schema.places[name].is_tree for entry in tree.entries]
+    if "/" in data["subset"]:
+        # RepoBench-R's reader takes the split of a file's rows from its path.
+        tasks = [replace(entry, path=f"{data['subset']}/{entry.path}") for entry in tasks]
     own = replace(
         benchmark,
-        **{name: value for name, value in described.items() if value is not None},
+        **declaration.model_dump(include={*_DESCRIBED}, exclude_none=True),
         subsets=(data["subset"],),
         default_subsets=(data["subset"],),
-        find=schema.find or partial(find_places, schema.places),
+        find=partial(declared_files, tasks, pools, unread),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
-        has_excerpts=all(_is_in(file.parent, path) for path in places.values() if isinstance(path, Path)),
+        has_excerpts=all(_is_in(file.parent, root / data[name]) for name in trees if isinstance(data[name], str)),
     )
     # Other field paths read other rows from the same bytes, so they are part of the revision.
     revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
-    trees = {name: tree_of(given, is_tree=schema.places[name].is_tree) for name, given in places.items()}
-    return own, TreesSource(trees, name=str(file), label=declaration.label, pinned=revision)
+    return own, Source(name=str(file), label=declaration.label, pinned=revision)
 
 
 def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
@@ -138,7 +154,7 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
 
 
 def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
-    subsets = Literal[schema.subsets or benchmark.subsets]  # type: ignore[valid-type]  # known when it runs alone
+    subsets = Literal[(*benchmark.subsets,)]  # type: ignore[valid-type]  # known when it runs alone
     places = {
         name: (_File if location.is_tree else _Data, "" if location.is_optional else ...)
         for name, location in schema.places.items()
@@ -154,21 +170,26 @@ def _is_in(folder: Path, path: Path) -> bool:
     return Path(realpath(path)).is_relative_to(realpath(folder))
 
 
-def _located(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Path | HubRows:
-    """The path or data set that a declaration names; an error if it does not exist or is outside the folder `reads`."""
+def _opened(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Tree:
+    """The files that a declaration names; an error if they do not exist or are outside the folder `reads`."""
     if isinstance(data, HubRows):
-        return data
+        return Tree(data.hub, [entry_of(data)])
     target = root / data
     if not _is_in(reads, target):
         hint = "To allow it, name a folder that contains it: --config-reads FOLDER."
         raise GoldspanError(f"it is outside {reads}, and only files inside are read", hint=hint, code=Exit.INVALID)
+    tree: Tree | None = None
     try:
-        # A zip may be named without `.zip`.
-        for path in (target, Path(f"{target}.zip")) if location.is_tree else (target,):
-            if path.is_file() or (path.is_dir() and (location.is_tree or is_saved(path))):
-                return path
+        if not location.is_tree and (target.is_file() or is_saved(target)):
+            tree = Tree(target.name, [entry_of(target)])
+        elif location.is_tree and target.is_file():
+            tree = open_archive(target, target.name)
+        elif location.is_tree:
+            tree = FolderSource(target.parent, name="").find(target.name)
         near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
     except OSError as error:
         raise GoldspanError(f"{target} cannot be opened: {error.strerror}", code=Exit.MISSING) from error
-    what = f"the {'folder or zip' if location.is_tree else 'file'} {target} is not there"
-    raise GoldspanError(what, hint=did_you_mean(target.name, near), code=Exit.MISSING)
+    if tree is None:
+        what = f"the {'folder or zip' if location.is_tree else 'file'} {target} is not there"
+        raise GoldspanError(what, hint=did_you_mean(target.name, near), code=Exit.MISSING)
+    return replace(tree, entries=[entry for entry in tree.entries if location.holds(entry.path)])

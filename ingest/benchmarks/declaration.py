@@ -7,12 +7,12 @@ from typing import NamedTuple, TypeVar
 import dataframely as dy
 import polars as pl
 
-from ingest.benchmarks.schema import DataSchema
+from ingest.benchmarks.fields import Fields
 from ingest.contents.blobs import RawContent
-from ingest.sources.tree import HUB, RawFiles, Source
+from ingest.sources.tree import HUB, Entry, RawFiles, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
-from lake.rejects import Rejects
+from lake.rejects import Reject, Rejects
 from lake.tables.ingested import Blobs, Files, GoldSpans, Items, QueryRows
 from lake.text import counted
 
@@ -113,6 +113,38 @@ def in_one_part(
         return replace(rows, items=Items.cast(items), queries=queries, gold=gold)
 
     yield PartToRead(subset, limited)
+
+
+@dataclass(frozen=True)
+class DataLocation:
+    """A key below `data` in a declaration of own data: a folder or zip of files (`is_tree`), or rows.
+
+    `usual` is its path in the published layout; of a folder's files, those at paths that it `holds` are read.
+    """
+
+    usual: str
+    is_tree: bool = False
+    is_optional: bool = False
+    holds: Callable[[str], bool] = lambda _: True
+
+
+@dataclass(frozen=True)
+class DataSchema:
+    """The keys of a declaration (`--config`): `places` below `data`, `fields` below `fields`."""
+
+    places: Mapping[str, DataLocation]
+    fields: Fields
+
+
+def declared_files(
+    tasks: Sequence[Entry], pools: Sequence[Tree], unread: Iterable[Reject], source: Source, _: str, rejects: Rejects
+) -> RawFiles:
+    """The `find` of own and mined data, whose files are given; `unread` is what was rejected when they were made."""
+    for tree in pools:
+        tree.reject_refused(rejects)
+    for reject in unread:
+        rejects.add(reject.source, reject.position, reject.reason, reject.excerpt)
+    return RawFiles(tasks, pools, source.repositories)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""`python -m ingest own`: own data in a common shape, converted into a declaration that `--config` reads."""
+"""`python -m ingest own`: own data in a common shape, declared as `--config` declares it."""
 
 import ast
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -12,15 +12,17 @@ from typing import Any
 import polars as pl
 import yaml
 
-from ingest.benchmarks.beir import BEIR_PLACES
+from ingest.benchmarks import beir
+from ingest.benchmarks.config import NAME, own_data
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, docs_path
 from ingest.benchmarks.contextbench.rows import ID_KEYS
+from ingest.benchmarks.declaration import Benchmark
 from ingest.benchmarks.fields import MISSING, get_path
-from ingest.benchmarks.schema import NAME
-from ingest.sources.datasets import HubRows, entry_of
-from ingest.sources.folder import read_folder
+from ingest.sources.datasets import HubRows, entry_of, is_saved
+from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import GITHUB, form_fault
-from ingest.sources.rows import ROW_ENDINGS, JsonObject, read_rows
+from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.tree import Source
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint, sha256_of
 from lake.limits import MAX_FILE_BYTES
@@ -52,11 +54,18 @@ _SHAPES = (
 
 
 def declare_own(
-    items: str, repositories: str, into: Path, rejects: Rejects, *, name: str = "", query: str = "", gold: str = ""
-) -> tuple[Path, Path, str, list[str]]:
-    """Write a declaration of own data below `into`, and its rows in ContextBench's format if they have another.
+    items: str,
+    repositories: str,
+    into: Path,
+    known: Mapping[str, Benchmark],
+    *,
+    name: str = "",
+    query: str = "",
+    gold: str = "",
+) -> tuple[Benchmark, Source, str, list[str]]:
+    """The benchmark and source of own data, the URL to clone its repositories from, and notes for the user.
 
-    Return the declaration's file, the folder whose files it may read, the URL to clone repositories from, and notes.
+    Below `into` a declaration is written, and the rows in ContextBench's format if they have another.
 
     `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` is a folder of several or
     one, `github`, a URL, or empty. `gold` is `KEY[].PATH:LINES` or `KEY[].PATH:START-END` (without the list if a row
@@ -75,15 +84,19 @@ def declare_own(
     if not re.fullmatch(NAME, name):
         hint = "A name has letters, digits, - and _, 40 at most, and begins with a letter or digit."
         raise GoldspanError(f"--name: {name!r} is no name of a benchmark", hint=hint, code=Exit.USAGE)
-    home, reads, notes = into / name, path.resolve().parent, list[str]()
+    home, reads, notes, rejects = into / name, path.resolve().parent, list[str](), Rejects()
     home.mkdir(parents=True, exist_ok=True)
-    like, data, fields = "contextbench", dict[str, object](root=str(reads), subset="full"), {}
-    if hub is None and (places := _beir_places(path)):
+    like, subset, data, fields = "contextbench", "full", dict[str, object](), {}
+    if path.is_dir() and not is_saved(path):
         reads = path.resolve()
-        like, data = "beir", {"root": str(reads), **places, "subset": "test"}
+        # A single file of judgements may be of any split.
+        splits = {file.name.partition(".")[0] for file in path.glob("qrels/*")}
+        split = splits.pop() if len(splits) == 1 else "test"
+        files = beir.find(FolderSource(path, name=items), split, Rejects()).tasks
+        data |= {key: file.path for key, file in zip(beir.BEIR_PLACES, files, strict=True)}
+        like, subset = "beir", "test"
     else:
-        given = {key: text for key, text in hub.groupdict().items() if text} if hub else {}
-        rows = HubRows(**{"split": "test", "config": "default", **given}) if hub else path
+        rows = HubRows(**hub.groupdict(default="test"), config="default") if hub else path
         entry, unread = entry_of(rows), Rejects()
         head = [row for _, row in islice(read_rows(entry, unread), 20)]
         if not head:
@@ -92,11 +105,10 @@ def declare_own(
             raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
         keys = list(dict.fromkeys(key for row in head for key in row))
         if is_multi := set(keys) >= _MULTI and gold in ("", "patch"):
-            reads, data["root"] = home, str(home)
-            data["rows"] = _written(home, [_of_multi(row) for _, row in read_rows(entry, rejects)])
+            reads, rows = home, _written(home, [_of_multi(row) for _, row in read_rows(entry, rejects)])
         is_patch = is_multi or (set(keys) >= _WITH_PATCH and gold in ("", "patch"))
         if is_patch or (not gold and not set(keys).isdisjoint(GOLD_KEYS)):
-            data.setdefault("rows", rows.model_dump() if isinstance(rows, HubRows) else path.name)
+            data["rows"] = rows.model_dump() if isinstance(rows, HubRows) else rows.name
             fields = {"gold": "patch"} if is_patch else {}
             clones = folder.resolve().as_uri() if is_local else clones
         else:
@@ -108,37 +120,27 @@ def declare_own(
             if not is_local and None in ends:
                 message = f"gold of whole files ({written}) needs local repositories, to count the lines of the files"
                 raise GoldspanError(message, hint="Give a folder: --repositories DIR", code=Exit.USAGE)
-            data = {"rows": "rows.jsonl", "subset": "full"}
             if is_local:
                 data["repo_files"] = "repo_files"
                 if absent := _snapshots(folder, converted, home / "repo_files"):
                     there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
                     notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
-            _written(home, converted)
+            data["rows"] = _written(home, converted).name
             notes.append(f"the question is {question}, the gold {written}")
             notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
     file = home / "declaration.yaml"
+    data |= {"root": str(reads), "subset": subset}
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    return file, reads, clones, notes
+    notes = [f"wrote the config {file}", *notes, *(f"left out: {each.position}: {each.reason}" for each in rejects)]
+    return *own_data(content, file, known, reads, list(rejects)), clones, notes
 
 
-def _beir_places(folder: Path) -> dict[str, str]:
-    """The files of a folder in BEIR's layout, of any ending, or empty; a single file of judgements may be any split."""
-    places = dict[str, str]()
-    for key, location in BEIR_PLACES.items():
-        stem = location.usual.rpartition(".")[0]
-        names = [f"{stem}{end}{packed}" for end in ROW_ENDINGS for packed in ("", ".gz", ".zst")]
-        judged = [f"qrels/{each.name}" for each in folder.glob("qrels/*")] if key == "qrels" else []
-        usual = judged[0] if len(judged) == 1 else location.usual
-        places[key] = next((name for name in names if (folder / name).is_file()), usual)
-    return places if (folder / places["corpus"]).is_file() else {}
-
-
-def _written(home: Path, rows: Sequence[dict[str, Any]]) -> str:
+def _written(home: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    file = home / "rows.jsonl"
     lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    (home / "rows.jsonl").write_text(lines, encoding="utf-8", errors="replace")
-    return "rows.jsonl"
+    file.write_text(lines, encoding="utf-8", errors="replace")
+    return file
 
 
 def _converter(
@@ -150,30 +152,14 @@ def _converter(
     """
 
     def check(path: str, why: str, objects: Sequence[JsonObject] = head) -> None:
-        if not path or (objects and all(get_path(each, (path,))[1] is MISSING for each in objects)):
+        if not path or (objects and all(get_path(each, path) is MISSING for each in objects)):
             hint = f"{did_you_mean(path, {key for each in objects for key in each})} " if path else ""
             hint += f"Its rows have {listed(keys)}. {_SHAPES}"
             raise GoldspanError(f"unknown row layout: {why}", where=items, hint=hint, code=Exit.INVALID)
 
     question = query or next((key for key in _QUESTIONS if key in keys), "")
     check(question, f"no row has a question under {query or ', '.join(_QUESTIONS)}")
-    usual = (
-        f"{key}[].{path}:{_LINES[start]}"
-        for key in _GOLD
-        for row in head
-        for span in _objects(row, key)
-        for path in _PATHS
-        for start in _LINES
-        if path in span and start in span
-    )
-    texts = (
-        f"{key}[]"
-        for key in _GOLD
-        for row in head
-        for text in _objects(row, key, "")
-        if _FILE_WITH_LINES.fullmatch(str(text[""]))
-    )
-    written = gold or next(usual, "") or next(texts, "")
+    written = gold or next(_usual_gold(head), "")
     check(written and question, f"none of {', '.join(_GOLD)} lists objects with a path and lines")
     form = _PLACE.fullmatch(written)
     if form is None or not (form["places"] or (form["path"] and form["start"])):
@@ -186,7 +172,7 @@ def _converter(
         check(key, f"no entry of {written} has {key}", within)
 
     def place(given: JsonObject) -> dict[str, object]:
-        file, first, last = (get_path(given, (key,))[1] for key in (path, start, end or start))
+        file, first, last = (get_path(given, key) for key in (path, start, end or start))
         if not start:
             # The whole file, whose end is filled in later from the repository, unless lines follow its name.
             match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
@@ -199,7 +185,7 @@ def _converter(
         return {key: value for key, value in span.items() if value is not MISSING}
 
     def convert(position: str, row: JsonObject) -> dict[str, Any]:
-        repo, text = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, (question,))[1]
+        repo, text = _first(row, _REPOS, _UNNAMED).strip("/"), get_path(row, question)
         spans = [place(span) for span in (_objects(row, places, path) if places else [row])]
         language = next(filter(None, (language_of(str(span.get("file"))) for span in spans)), "unknown")
         return {
@@ -214,18 +200,28 @@ def _converter(
     return question, written, convert
 
 
+def _usual_gold(head: Sequence[JsonObject]) -> Iterator[str]:
+    """The gold that some rows have under usual keys, written as `--gold` takes it."""
+    for key in _GOLD:
+        for row in head:
+            for span in _objects(row, key):
+                pairs = ((path, start) for path in _PATHS for start in _LINES)
+                yield from (f"{key}[].{path}:{_LINES[start]}" for path, start in pairs if {path, start} <= span.keys())
+            if any(_FILE_WITH_LINES.fullmatch(str(text[""])) for text in _objects(row, key, "")):
+                yield f"{key}[]"
+
+
 def _of_multi(row: JsonObject) -> dict[str, Any]:
     """A row of Multi-SWE-bench under the keys of SWE-bench."""
-    given = _parsed(row["resolved_issues"])
-    issues = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    issues, base = _objects(row, "resolved_issues"), _parsed(row.get("base"))
     texts = [str(each.get(key) or "") for each in issues or [row] for key in ("title", "body")]
-    base = _parsed(row["base"])
+    owner, name = row.get("org"), row.get("repo")
     return {
-        "instance_id": row.get("instance_id") or f"{row['org']}__{row['repo']}-{row.get('number')}",
-        "repo": f"{row['org']}/{row['repo']}",
+        "instance_id": row.get("instance_id") or f"{owner}__{name}-{row.get('number')}",
+        "repo": f"{owner}/{name}",
         "base_commit": base.get("sha") if isinstance(base, dict) else None,
         "problem_statement": "\n\n".join(filter(None, texts)),
-        "patch": row["fix_patch"],
+        "patch": row.get("fix_patch"),
         "language": row.get("language"),
     }
 
@@ -242,7 +238,7 @@ def _parsed(value: object) -> object:
 
 def _objects(row: JsonObject, path: str, key: str = "-") -> list[JsonObject]:
     """The objects of the list at `path`; with an empty `key`, each element becomes an object with it under that key."""
-    value = _parsed(get_path(row, (path,))[1])
+    value = _parsed(get_path(row, path))
     if key and isinstance(value, dict) and all(isinstance(each, list) for each in value.values()):
         # Lines by file: {"a.py": [[1, 9]]}.
         return [{"path": file, "lines": lines} for file, spans in value.items() for lines in spans]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -17,7 +17,7 @@ from ingest.contents.chunks import remove_undeclared
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.programs.command import ANSWER_SECONDS
-from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions, store_rejects
+from ingest.runs.bundled_runs import SUBMISSIONS, import_recorded, import_submissions
 from ingest.runs.find_trajectories import declare_formats
 from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
@@ -40,7 +40,6 @@ from lake.console import (
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import listed
 
@@ -120,31 +119,43 @@ def read(
     quiet: QuietOption = False,
 ) -> None:
     """Read benchmarks into the lake and cut their files into chunks; `python -m ingest` alone does this."""
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
-    declared, names = dict(known_benchmarks()), split_names(benchmarks)
-    own: Source | None = None
+    own: tuple[Benchmark, Source] | None = None
+    names = split_names(benchmarks)
     if config:
         if source:
             what = "--config and --source both name data"
             raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
-        benchmark, own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
-        if others := [name for name in names if name != benchmark.name]:
-            what = f"--config {config} describes {benchmark.name}, not {listed(others)}"
+        own = read_config(Path(config), known_benchmarks(), Path(config_reads) if config_reads else None)
+        if others := [name for name in names if name != own[0].name]:
+            what = f"--config {config} describes {own[0].name}, not {listed(others)}"
             raise GoldspanError(what, hint="Ingest the others in a separate run.", code=Exit.USAGE)
-        declared = {benchmark.name: benchmark}
     elif config_reads:
         what = f"--config-reads {config_reads} is given without --config"
         raise GoldspanError(what, hint="Add the config that names files there: --config FILE.yaml.", code=Exit.USAGE)
+    _read(
+        Console(quiet=quiet, json=json), Lake(lake), own, names, source=source, subsets=subsets, chunkers=chunkers,
+        chunker=chunker, trust_lake=trust_lake, timeout=timeout, limit=limit, repositories=repositories, needs=needs,
+        submissions=submissions, engine=engine,
+    )  # fmt: skip
+
+
+def _read(
+    console: Console, store: Lake, own: tuple[Benchmark, Source] | None, names: Sequence[str] = (), *, source: str = "",
+    subsets: str = "", chunkers: str, chunker: list[str] | None, trust_lake: bool, timeout: float = ANSWER_SECONDS,
+    limit: int | None, repositories: str, needs: bool = False, submissions: Path = SUBMISSIONS, engine: str,
+) -> NoReturn:  # fmt: skip
+    """Read own data, or else the named benchmarks or all from their sources."""
+    declared = {own[0].name: own[0]} if own else dict(known_benchmarks())
     for name in names:
         if name not in declared and name in own_kinds(store):
             message, hint = f"{name} is own data and is read by its config", f"--config FILE.yaml, with name: {name}"
-            raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.USAGE)
+            raise GoldspanError(message, where=str(store.root), hint=hint, code=Exit.USAGE)
         lookup(name, "benchmark", declared)
     known = {subset: name for name in names or declared for subset in declared[name].subsets}
     wanted = split_names(subsets)
     for subset in wanted:
         lookup(subset, "subset", known)
-    workers = Workers(parse_engine(engine, lake))
+    workers = Workers(parse_engine(engine, store.root))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.lake_lock(store, {"ingest", "runs"}), workers:
         # Under the lock: damaged parts of the lake have been set aside by now.
@@ -154,7 +165,7 @@ def read(
                 console.say(f"{cutter.name} runs this command to chunk: {cutter.declaration.given}")
         done = [Outcome(changes=remove_undeclared(store))]
         cache = store.root / CACHE
-        sources = {benchmark.name: own} if own else _open_sources(source, names, declared, console, cache)
+        sources = {own[0].name: own[1]} if own else _open_sources(source, names, declared, console, cache)
         if base and not any(declared[name].clones(opened) for name, opened in sources.items()):
             names_read = ", ".join(declared[name].display_name for name in sources)
             message = f"--repositories has no effect: nothing is cloned for {names_read} from this source"
@@ -204,23 +215,15 @@ def own(
     quiet: QuietOption = False,
 ) -> None:
     """Read your own questions with gold: BEIR folders, issues with a patch, or rows with paths and lines."""
-    console, rejects = Console(quiet=quiet, json=json), Rejects()
-    file, reads, clones, notes = declare_own(
-        items, repositories, lake / CACHE / "own", rejects, name=name, query=query, gold=gold
+    console, into = Console(quiet=quiet, json=json), lake / CACHE / "own"
+    benchmark, source, clones, notes = declare_own(
+        items, repositories, into, known_benchmarks(), name=name, query=query, gold=gold
     )
-    console.say("\n".join([f"wrote the config {file}", *notes]))
-    for reject in rejects:
-        console.say(f"left out: {reject.position}: {reject.reason}")
-    try:
-        read(
-            config=str(file), config_reads=str(reads), repositories=clones, chunkers=chunkers, chunker=chunker,
-            trust_lake=trust_lake, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
-        )  # fmt: skip
-    except typer.Exit as end:
-        # Rows that were left out while the items were converted are stored as rejects too.
-        with console.lake_lock(store := Lake(lake), {"ingest"}):
-            store_rejects(store, f"own-items-{file.parent.name}", rejects)
-        raise typer.Exit(end.exit_code or (Exit.INCOMPLETE if rejects else Exit.DONE)) from end
+    console.say("\n".join(notes))
+    _read(
+        console, Lake(lake), (benchmark, source), chunkers=chunkers, chunker=chunker, trust_lake=trust_lake,
+        limit=limit, repositories=clones, engine=engine,
+    )  # fmt: skip
 
 
 @app.command()

@@ -11,8 +11,7 @@ from typing import Generic, NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
-from ingest.benchmarks.declaration import Benchmark
-from ingest.benchmarks.schema import DataLocation, find_places
+from ingest.benchmarks.declaration import Benchmark, declared_files
 from ingest.mining.history import History, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
@@ -128,7 +127,9 @@ def mined(
         miner, trees, subsets = mine(history, repository, request)
         own = own_benchmark(declared[like], f"{name}-{task}")
         # Files of all languages; RepoEval's own `find` keeps only Python.
-        find = partial(find_places, _PLACES) if task == "completion" else own.find
+        find = own.find
+        if task == "completion":
+            find = partial(declared_files, trees["tasks"].entries, [trees["files"]], ())
         benchmark = replace(own, title=title.format(name), meaning=meaning, find=find)
         source = TreesSource(trees, name=read_from, label="mined", pinned=pinned, repositories=history)
         made.append((benchmark, source, subsets, miner))
@@ -136,7 +137,6 @@ def mined(
 
 
 _Mined = tuple[Miner, dict[str, Tree], tuple[str, ...]]
-_PLACES = {"tasks": DataLocation("tasks"), "files": DataLocation("files", is_tree=True)}
 
 
 def _entry(miner: Miner, request: MineRequest, path: str, rows: Callable[[], Iterable[object]]) -> Entry:

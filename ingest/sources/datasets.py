@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.sources.folder import open_archive, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, UnreadableFileError, entry_on_disk
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
@@ -49,15 +48,6 @@ class HubRows(BaseModel):
 def is_saved(folder: Path) -> bool:
     """Whether a folder was written by `save_to_disk`."""
     return (folder / _STATE).is_file()
-
-
-def tree_of(data: Path | HubRows, *, is_tree: bool) -> Tree:
-    """The tree of a folder or zip (`is_tree`), named by its last path part to hide local paths, or of a data set."""
-    if is_tree and isinstance(data, Path):
-        location = data.resolve().name
-        return read_folder(data, location) if data.is_dir() else open_archive(data, location)
-    entry = entry_of(data)
-    return Tree(entry.path, [entry])
 
 
 def entry_of(data: Path | HubRows) -> Entry:

@@ -12,9 +12,8 @@ import polars as pl
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import Find, Tally, check_instances, pool_groups, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, PartToRead, SubsetRows
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead, SubsetRows
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.schema import DataLocation, DataSchema
 from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -184,7 +183,6 @@ CONTEXTBENCH = Benchmark(
             "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
         },
         fields=CONTEXTBENCH_FIELDS,
-        subsets=(FULL, VERIFIED),
     ),
     at_hand=at_hand,
     is_one_subset=True,

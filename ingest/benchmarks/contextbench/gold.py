@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import FieldError, check
+from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines
@@ -35,14 +35,15 @@ class GoldSpan(NamedTuple):
     content: str | None
 
 
-def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
-    """The gold spans of a row: from `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`."""
-    given = {key: row[key] for key in GOLD_KEYS if not _is_missing(row.get(key))}
-    if "gold_context" in given:
-        return decode_gold(given["gold_context"])
-    check(bool(given), f"it has none of {', '.join(GOLD_KEYS)}")
-    spans = [span for key in ("init_ctx", "add_ctx") if key in given for span in decode_gold(given[key])]
-    return spans or (decode_gold(given["gold_ctx"]) if "gold_ctx" in given else [])
+def gold_of(row: ForeignRow) -> list[GoldSpan]:
+    """The gold spans of a row: of its first context, where `init_ctx` and `add_ctx` together are one."""
+    paths = row.fields["gold"]
+    given = {path: value for path, value in zip(paths, row.values("gold"), strict=True) if not _is_missing(value)}
+    check(bool(given), f"it has none of {', '.join(paths)}")
+    parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
+    if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
+        return spans
+    return next((decode_gold(value) for path, value in given.items() if path not in parts), [])
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
@@ -61,9 +62,9 @@ def decode_gold(value: object) -> list[GoldSpan]:
     raise FieldError(f"it is {shown(value)}, not a list of spans")
 
 
-def patch_of(row: Mapping[str, object]) -> str:
+def patch_of(row: ForeignRow) -> str:
     """The unified diff that a row has in place of its gold context; empty if it has none."""
-    value = row.get(GOLD_KEYS[0])
+    value = row.values("gold")[0]
     return value if isinstance(value, str) and re.search(r"^(diff --git |--- )", value, re.MULTILINE) else ""
 
 
@@ -128,7 +129,7 @@ def _blocks(text: str) -> list[GoldSpan]:
 
 
 def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return value is None or value is MISSING or (isinstance(value, float) and math.isnan(value))
 
 
 class Audit(NamedTuple):

@@ -1,11 +1,11 @@
 """ContextBench's rows from Parquet, JSON or JSON Lines, as instances with decoded gold, one per id."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
-from ingest.benchmarks.fields import FieldError, Fields, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.git import GITHUB, form_fault
 from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry
@@ -21,8 +21,6 @@ CONTEXTBENCH_FIELDS: Fields = {
     "commit": ("base_commit", "commit"),
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
-
-_Row = Mapping[str, object]
 
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
 _WITH_PATCH = {"instance_id", "base_commit", "patch", "problem_statement"}
@@ -71,9 +69,10 @@ def read_instances(
     n_again = 0
     for entry in entries:
         n_refused = len(rejects)
-        rows = list(upstream_rows(entry, rejects, fields, CONTEXTBENCH_FIELDS))
-        if fields == CONTEXTBENCH_FIELDS and not any(key in row for _, row in rows for key in GOLD_KEYS):
-            if any(row.keys() >= _WITH_PATCH for _, row in rows):
+        usual, columns = CONTEXTBENCH_FIELDS, columns_of(fields)
+        rows = list(parse_rows(entry, rejects, lambda _, row: row, fields, usual=usual, columns=columns))
+        if fields == usual and not any(key in row.content for _, row in rows for key in GOLD_KEYS):
+            if any(row.content.keys() >= _WITH_PATCH for _, row in rows):
                 hint = "declare fields: {gold: patch}, or give them to `ingest own`"
                 rejects.add(entry.path, WHOLE_INPUT, f"rows of SWE-bench have no gold context: {hint}")
             elif len(rejects) == n_refused:
@@ -92,7 +91,7 @@ def read_instances(
     return list(instances.values())
 
 
-def repository_of(row: _Row, item_id: str) -> str:
+def repository_of(row: ForeignRow, item_id: str) -> str:
     """The `owner/name` of a row: from its id, as in the published evaluator, else from `repo`, else a GitHub URL."""
     url = _text(row, "repo_url") or ""
     given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
@@ -119,13 +118,13 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     return replace(first, why_not=reason)
 
 
-def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:
-    ids = list(dict.fromkeys(text for key in ID_KEYS if (text := _text(row, key))))
+def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects) -> Instance | None:
+    ids = list(dict.fromkeys(_texts(row, "id")))
     if not ids:
-        rejects.add(*where, f"it has no id: none of {', '.join(ID_KEYS)}", excerpt_of(row))
+        rejects.add(*where, f"it has no id: none of {', '.join(row.fields['id'])}", excerpt_of(row.content))
         return None
     repo = repository_of(row, ids[0])
-    commit = (_text(row, "base_commit") or _text(row, "commit") or "").strip().lower()
+    commit = (_text(row, "commit") or "").strip().lower()
     statement = _text(row, "problem_statement")
     gold, gold_patch, why_not = list[GoldSpan](), patch_of(row), list[str]()
     try:
@@ -139,18 +138,22 @@ def _instance(row: _Row, where: tuple[str, str], rejects: Rejects) -> Instance |
     if statement is None:
         why_not.append("`problem_statement` is missing or no text")
     if why_not:
-        rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold_context")))
+        rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold")))
     elif not gold and not gold_patch:
         why_not.append("its gold is empty")
     language, unscorable = (_text(row, "language") or "unknown").lower(), "; ".join(why_not) or None
-    source, patch, size = (_text(row, key) for key in ("source", "patch", "size"))
+    source, patch, size = (_text(row, field) for field in ("source", "patch", "size"))
     upstream_id = ids[1] if len(ids) > 1 else None
     return Instance(
         ids[0], upstream_id, repo, commit, language, source, statement, patch, gold, unscorable, where, gold_patch, size
     )
 
 
-def _text(row: _Row, key: str) -> str | None:
-    """The text at a key, None if missing or blank; half a surrogate pair, which JSON may contain, becomes `?`."""
-    value = row.get(key)
-    return value.encode(errors="replace").decode() if isinstance(value, str) and value.strip() else None
+def _texts(row: ForeignRow, field: str) -> Iterator[str]:
+    """The texts of a field that are not blank; half a surrogate pair, which JSON may contain, becomes `?`."""
+    texts = (value for value in row.values(field) if isinstance(value, str) and value.strip())
+    return (text.encode(errors="replace").decode() for text in texts)
+
+
+def _text(row: ForeignRow, field: str) -> str | None:
+    return next(_texts(row, field), None)

@@ -1,8 +1,7 @@
 """RepoBench-R: find the candidate snippet that a row's next line uses. Rows in all published forms are read."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, SubsetRows
-from ingest.benchmarks.fields import FieldError, Fields, check, encodable, text_at, upstream_rows
-from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead, PoolGroup, SubsetRows
+from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, encodable, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
 from lake.errors import Exit, GoldspanError
@@ -29,15 +27,13 @@ ROWS_OF_A_PART = 4_000
 
 _NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 _SPLITS, _LEVELS = ("test", "train"), ("easy", "hard")
-# The publisher has used all of these spellings.
-_INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
 _FIELDS: Fields = {
     **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
-    "code": ("code", "cropped_code"),
-    "gold_snippet_index": _INDEX_KEYS,
+    "code": ("cropped_code", "code"),
+    # The publisher has used all of these spellings.
+    "gold_snippet_index": ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex"),
     "level": ("level", "difficulty"),
 }
-_PLACES = {"rows": DataLocation("data/python_cff.gz")}
 _FOLDERS = ("data", ".")
 
 _RawRow = tuple[str, str, int, object]  # file, level, number within the level over all files (from 0), row
@@ -64,11 +60,6 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     raise GoldspanError(message, hint=hint, code=Exit.MISSING)
 
 
-def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    files = find_places(_PLACES, source, subset, rejects)
-    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in files.tasks], [])
-
-
 def at_hand(source: Source) -> list[str]:
     """The test subsets that a local source holds; all of them are read if none is named."""
     entries = [entry for tree in map(source.find, _FOLDERS) if tree is not None for entry in tree.entries]
@@ -89,12 +80,12 @@ def parts(
         if not (batch := list(islice(rows, ROWS_OF_A_PART))):
             return
         part = f"{name}-{split}-{number:04d}"
-        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, name, split)))
+        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, name, split, fields)))
 
 
 def _drawn(raw: RawFiles, name: str, split: str, limit: int, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
     def checked(rejects: Rejects) -> Iterator[_Row]:
-        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), name, split, rejects)
+        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), name, split, fields, rejects)
 
     names = [(row.item["item_id"], row.item["repo"]) for row in checked(rejects)]
     frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
@@ -143,18 +134,18 @@ def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, field
     """The raw rows of a split, numbered per level, one file in memory at a time; unreadable files are rejected."""
     counts = dict.fromkeys(_LEVELS, 0)
     for entry in entries:
-        read = _exported if format_of(entry.path) in (".parquet", ".jsonl") else _pickled
+        is_export = format_of(entry.path) in (".parquet", ".jsonl")
         try:
-            for level, row in read(entry, split, rejects, fields):
+            for level, row in (
+                _exported(entry, split, rejects, fields) if is_export else _pickled(entry, split, rejects)
+            ):
                 yield entry.path, level, counts[level], row
                 counts[level] += 1
         except UnreadableFileError as error:
             rejects.add(entry.path, WHOLE_INPUT, error.reason)
 
 
-def _pickled(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
-    if fields != _FIELDS:
-        raise UnreadableFileError(entry.path, "fields: can only be set for Parquet and .jsonl files")
+def _pickled(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, object]]:
     value = read_pickle(entry)
     levels = value.get(split) if isinstance(value, dict) else None
     if not isinstance(levels, dict):
@@ -177,33 +168,37 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     path = entry.path.lower()
     default = min((name for name in _SPLITS if name in path), key=path.find, default="test")
     by_path = next((name for name in _LEVELS if name in path.rsplit("/", 1)[-1]), "")
-    for _, row in upstream_rows(entry, rejects, fields, _FIELDS):
-        if str(row.get("split") or default) == split:
-            level, candidates = str(row.get("level") or row.get("difficulty") or ""), row.get("context")
-            is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= 10
-            yield level if level in _LEVELS else by_path or ("hard" if is_hard else "easy"), row
+
+    def split_and_level(_: str, row: ForeignRow) -> tuple[str, str, object]:
+        level, candidates = row.text("level", ""), row.get("context")
+        is_hard = isinstance(candidates, (list, tuple)) and len(candidates) >= 10
+        level = level if level in _LEVELS else by_path or ("hard" if is_hard else "easy")
+        return row.text("split", "") or default, level, row.content
+
+    rows = parse_rows(entry, rejects, split_and_level, fields, usual=_FIELDS, columns=columns_of(fields))
+    return ((level, row) for _, (of_split, level, row) in rows if of_split == split)
 
 
-def _checked_rows(rows: Iterable[_RawRow], name: str, split: str, rejects: Rejects) -> Iterator[_Row]:
+def _checked_rows(rows: Iterable[_RawRow], name: str, split: str, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
     for where, level, n, row in rows:
         try:
-            yield _row(row, level, f"{name}/{split}/{level}/{n}")
+            yield _row(row, fields, level, f"{name}/{split}/{level}/{n}")
         except FieldError as error:
             rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
 
 
-def _row(row: object, level: str, item_id: str) -> _Row:
-    if not isinstance(row, dict):
-        raise FieldError(f"a {type(row).__name__}, not an object")
+def _row(content: object, fields: Fields, level: str, item_id: str) -> _Row:
+    if not isinstance(content, dict):
+        raise FieldError(f"a {type(content).__name__}, not an object")
+    row = ForeignRow(content, fields)
     candidates, is_v11 = _candidates(row.get("context"))
-    repo, path, imports = (text_at(row, (name,)) for name in ("repo_name", "file_path", "import_statement"))
-    code, next_line = text_at(row, ("cropped_code", "code")), text_at(row, ("next_line",))
-    gold = _gold(row, len(candidates))
+    repo, path, imports = (row.text(name) for name in ("repo_name", "file_path", "import_statement"))
+    code, next_line, gold = row.text("code"), row.text("next_line"), _gold(row, len(candidates))
     item: dict[str, object] = {
         "item_id": item_id,
         "level": level,
         "difficulty": level,
-        "source": "v1.1" if is_v11 or "cropped_code" in row else "v1",
+        "source": "v1.1" if is_v11 or "cropped_code" in content else "v1",
         "repo": repo,
         "target_path": path,
         "target_text": next_line,
@@ -227,16 +222,15 @@ def _candidates(context: object) -> tuple[list[str], bool]:
     return candidates, all(isinstance(candidate, dict) for candidate in context)
 
 
-def _gold(row: Mapping[object, object], n_candidates: int) -> int:
-    key = next((key for key in _INDEX_KEYS if key in row), "")
-    check(key != "", f"the gold index is missing; it is called {', '.join(_INDEX_KEYS)}")
-    value = row[key]
+def _gold(row: ForeignRow, n_candidates: int) -> int:
+    field = "gold_snippet_index"
+    value = row.get(field)
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         value = int(value)  # a Parquet column with a missing value is read as floats
     if not isinstance(value, int) or isinstance(value, bool):
-        raise FieldError(f"`{key}` is {value!r}, not a whole number")
-    check(value != -1, f"`{key}` is -1: the answer is in the file itself, not among the candidates")
-    check(0 <= value < n_candidates, f"`{key}` is {value}, and there are {n_candidates} candidates")
+        raise row.error(field, "must be a whole number")
+    row.check(field, value != -1, "is -1: the answer is in the file itself, not among the candidates")
+    row.check(field, 0 <= value < n_candidates, f"is {value}, and there are {n_candidates} candidates")
     return value
 
 
@@ -257,7 +251,7 @@ REPOBENCH_R = Benchmark(
     gold_rules={"candidate": "The candidate that the next line uses, whole."},
     find=find,
     parts=parts,
-    schema=DataSchema(_PLACES, _FIELDS, _find_own),
+    schema=DataSchema({"rows": DataLocation("data/python_cff.gz")}, _FIELDS),
     at_hand=at_hand,
     tags=("completion", "candidates", "python", "java"),
     place=2,

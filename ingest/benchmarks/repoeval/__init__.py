@@ -6,14 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PoolGroup, SubsetRows, in_one_part
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
-from ingest.benchmarks.schema import DataLocation, DataSchema, find_places
 from ingest.sources.tree import RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.text import counted, language_of
 
@@ -52,11 +50,6 @@ _NEEDS = (
     "finished file, imports followed): a function, a class to its first method's end, an assignment."
 )
 
-_PLACES = {
-    "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
-    "repositories": DataLocation("repositories/function_level", is_tree=True),
-}
-
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset."""
@@ -81,30 +74,13 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         raise missing(f"repositories/{folder}/ or repositories/{folder}.zip")
     for tree in (datasets, pools):
         tree.reject_refused(rejects)
-    return RawFiles(tasks, [_searched(pools, rejects)])
+    return RawFiles(tasks, [Tree(pools.location, [entry for entry in pools.entries if is_python(entry.path)])])
 
 
-def _find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    raw = find_places(_PLACES, source, subset, rejects)
-    return RawFiles(raw.tasks, [_searched(raw.pools[0], rejects)])
-
-
-def _searched(pools: Tree, rejects: Rejects) -> Tree:
-    """The Python files of the repositories; files beyond the size limits are rejected before any is read."""
-    python, total = [], 0
-    for entry in pools.entries:
-        *folders, name = entry.path.split("/")
-        if not name.endswith(".py") or any(folder[:1] == "." or folder == "__pycache__" for folder in folders):
-            continue
-        if entry.size <= MAX_SOURCE_BYTES and total + entry.size <= MAX_POOL_BYTES:
-            python.append(entry)
-            total += entry.size
-            continue
-        reason = f"it takes the repositories over the limit of {MAX_POOL_BYTES:,} bytes"
-        if entry.size > MAX_SOURCE_BYTES:
-            reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
-        rejects.add(pools.location, f"entry {entry.path}", reason)
-    return Tree(pools.location, python)
+def is_python(path: str) -> bool:
+    """Whether a file is searched: Python that is in no hidden folder."""
+    *folders, name = path.split("/")
+    return name.endswith(".py") and not any(folder[:1] == "." or folder == "__pycache__" for folder in folders)
 
 
 def read(
@@ -214,7 +190,13 @@ REPOEVAL = Benchmark(
     gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
-    schema=DataSchema(_PLACES, REPOEVAL_FIELDS, _find_own),
+    schema=DataSchema(
+        {
+            "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+            "repositories": DataLocation("repositories/function_level", is_tree=True, holds=is_python),
+        },
+        REPOEVAL_FIELDS,
+    ),
     needs_symbols=True,
     tags=("completion", "repositories", "python"),
     place=1,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 import dataframely as dy
@@ -19,7 +20,7 @@ from ingest.benchmarks.repoeval.tasks import CompletionTask
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
-from lake.limits import MAX_POOL_LINES
+from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.tables.ingested import Files
@@ -35,11 +36,18 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
     top = _around(tree.entries, repos)
 
     def files() -> Iterator[tuple[str, str, bytes]]:
-        n_lines = 0
+        n_bytes = n_lines = 0
         for entry in sorted(tree.entries, key=lambda entry: entry.path):
             repo, _, path = entry.path.removeprefix(top).partition("/")
             if not entry.path.startswith(top) or not path:
                 continue
+            if entry.size > MAX_SOURCE_BYTES or n_bytes + entry.size > MAX_POOL_BYTES:
+                reason = f"it takes the repositories over the limit of {MAX_POOL_BYTES:,} bytes"
+                if entry.size > MAX_SOURCE_BYTES:
+                    reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+                rejects.add(tree.location, f"entry {entry.path}", reason)
+                continue
+            n_bytes += entry.size
             try:
                 data = entry.read()
             except UnreadableFileError as error:
@@ -73,15 +81,9 @@ def published_pools(group: PoolGroup) -> PoolGroup:
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:
-    """The path of the folder around the repositories that the tasks name: empty, or a top folder as in some zips."""
-    counts = Counter(
-        "".join(f"{folder}/" for folder in folders[:depth])
-        for entry in entries
-        for folders in [entry.path.split("/")[:-1]]
-        for depth, folder in enumerate(folders[:3])
-        if folder in repos
-    )
-    return min(counts, key=lambda top: (-counts[top], top)) if counts else ""
+    """The path of the folder around all repositories, as in some zips; empty if there is none."""
+    shared = os.path.commonpath([entry.path.rpartition("/")[0] for entry in entries]) if entries else ""
+    return "".join(f"{folder}/" for folder in takewhile(lambda folder: folder not in {"", *repos}, shared.split("/")))
 
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import MISSING, Fields, Paths, check, field_error, get_path, parse_rows, text_at
-from ingest.sources.rows import JsonObject
+from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects
 from lake.text import is_encodable
@@ -24,7 +23,7 @@ REPOEVAL_FIELDS: Fields = {
     "line": ("metadata.lineno", "metadata.line_no"),
     # The prompt's first line, from 0.
     "context_start": ("metadata.context_start_lineno",),
-    # The publisher's id of the task: stored, but never used as a key; required if a declaration gives another path.
+    # The publisher's id of the task: stored, but never used as a key.
     "id": ("metadata.task_id",),
 }
 
@@ -57,7 +56,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     for entry in entries:
         seen: dict[tuple[object, ...], str] = {}
         n_refused = len(rejects)
-        for position, task in parse_rows(entry, rejects, partial(_task, entry.path, fields)):
+        for position, task in parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS):
             if task.question in seen:
                 rejects.add(entry.path, position, f"the same task as {seen[task.question]}")
                 count[task.repo] += 1
@@ -76,44 +75,42 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     return list(tasks.values())
 
 
-def _task(where: str, fields: Fields, position: str, row: JsonObject) -> CompletionTask:
-    prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
-    check(ground_truth != "", f"`{get_path(row, fields['ground_truth'])[0]}` is empty")
-    repo, *path = _fpath(row, fields["path"])
-    line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
+def _task(where: str, position: str, row: ForeignRow) -> CompletionTask:
+    prompt, ground_truth = row.text("prompt"), row.text("ground_truth")
+    row.check("ground_truth", ground_truth != "", "is empty")
+    repo, *path = _fpath(row)
+    line, start = _line_number(row, "line"), _line_number(row, "context_start")
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
     # Only function files name the function whose body is the hole; nothing depends on it.
-    name, upstream_id = (get_path(row, paths)[1] for paths in (("metadata.function_name",), fields["id"]))
+    name, upstream_id = get_path(row.content, "metadata.function_name"), row.get("id")
     function_name = name if isinstance(name, str) and is_encodable(name) else None
-    if upstream_id is MISSING and fields["id"] != REPOEVAL_FIELDS["id"]:
-        raise field_error(row, fields["id"])
     upstream_id = "" if upstream_id is MISSING else str(upstream_id).encode(errors="backslashreplace").decode()
     known = (where, position, 0, upstream_id, function_name)
     return CompletionTask(*known, repo, "/".join(path), line, start, prompt, ground_truth)
 
 
-def _line_number(row: JsonObject, paths: Paths) -> int:
-    path, value = get_path(row, paths)
+def _line_number(row: ForeignRow, field: str) -> int:
+    value = row.get(field)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise field_error(row, paths, "must be a whole number from 0")
-    check(value <= 2**31, f"`{path}` is too large for a line number")
+        raise row.error(field, "must be a whole number from 0")
+    row.check(field, value <= 2**31, "is too large for a line number")
     return value
 
 
-def _fpath(row: JsonObject, paths: Paths) -> list[str]:
-    path, value = get_path(row, paths)
+def _fpath(row: ForeignRow) -> list[str]:
+    value = row.get("path")
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
-            beside = "".join(path.rpartition(".")[:2])
-            _, repository = get_path(row, (f"{beside}repository", f"{beside}repo"))
-            folder = [repository.replace("/", "_")] if isinstance(repository, str) else []
+            beside = "".join(row.path("path").rpartition(".")[:2])
+            repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
+            folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
             value = [*folder, *value.removeprefix("./").split("/")]
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
-        raise field_error(row, paths, "must be a repository and the parts of a path in it")
+        raise row.error("path", "must be a repository and the parts of a path in it")
     stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
     check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
     return parts

@@ -97,9 +97,9 @@ def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Pa
 @pytest.mark.parametrize(
     ("path", "instead", "reason"),
     [
-        ("answer.text", "answer.txt", "`answer.txt` is missing; it must be a text"),
-        ("meta.where.line", "[a.b, q.c]", "`a.b` or `q.c` is missing; it must be a whole number from 0"),
-        ("meta.no", "meta.id", "`meta.id` is missing"),
+        ("answer.text", "answer.txt", "`answer.txt` is missing; it has the ground_truth"),
+        ("meta.where.line", "[a.b, q.c]", "`a.b` or `q.c` is missing; it has the line"),
+        ("meta.no", "meta.id", "`meta.id` is missing; it has the id"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str, instead: str, reason: str) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.benchmarks.contextbench.gold import Audit, GoldSpan, audit, decode_gold, docs_path, gold_of, official_path
-from ingest.benchmarks.fields import FieldError
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS
+from ingest.benchmarks.fields import FieldError, ForeignRow
 from lake.tables import FLAGS
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
 
@@ -52,10 +53,22 @@ def test_every_form_names_the_same_spans(value: object) -> None:
 
 
 def test_a_row_has_its_gold_under_either_name() -> None:
-    assert [span[:3] for span in gold_of({"gold_context": BLOCKS, "gold_ctx": []})] == PLACES
-    assert [span[:3] for span in gold_of({"init_ctx": TWO[:1], "add_ctx": json.dumps(TWO[1:])})] == PLACES
-    assert [span[:3] for span in gold_of({"init_ctx": [], "add_ctx": [], "gold_ctx": TWO})] == PLACES
-    assert [span[:3] for span in gold_of({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO})] == PLACES
+    assert [
+        span[:3] for span in gold_of(ForeignRow({"gold_context": BLOCKS, "gold_ctx": []}, CONTEXTBENCH_FIELDS))
+    ] == PLACES
+    assert [
+        span[:3]
+        for span in gold_of(ForeignRow({"init_ctx": TWO[:1], "add_ctx": json.dumps(TWO[1:])}, CONTEXTBENCH_FIELDS))
+    ] == PLACES
+    assert [
+        span[:3] for span in gold_of(ForeignRow({"init_ctx": [], "add_ctx": [], "gold_ctx": TWO}, CONTEXTBENCH_FIELDS))
+    ] == PLACES
+    assert [
+        span[:3]
+        for span in gold_of(
+            ForeignRow({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO}, CONTEXTBENCH_FIELDS)
+        )
+    ] == PLACES
 
 
 def test_a_line_of_code_that_looks_like_a_head_is_content() -> None:
@@ -65,7 +78,12 @@ def test_a_line_of_code_that_looks_like_a_head_is_content() -> None:
 
 
 def test_an_empty_list_names_nothing_and_is_no_fault() -> None:
-    assert decode_gold("[]") == decode_gold([]) == gold_of({"init_ctx": [], "add_ctx": []}) == []
+    assert (
+        decode_gold("[]")
+        == decode_gold([])
+        == gold_of(ForeignRow({"init_ctx": [], "add_ctx": []}, CONTEXTBENCH_FIELDS))
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,9 +120,9 @@ def test_what_cannot_be_decoded_says_why(value: object, reason: str) -> None:
 
 def test_a_row_without_gold_says_what_was_looked_for() -> None:
     with pytest.raises(FieldError, match="none of gold_context, init_ctx"):
-        gold_of({"gold_context": None, "patch": "x"})
+        gold_of(ForeignRow({"gold_context": None, "patch": "x"}, CONTEXTBENCH_FIELDS))
     with pytest.raises(FieldError, match="none of gold_context"):
-        gold_of({"gold_context": math.nan})
+        gold_of(ForeignRow({"gold_context": math.nan}, CONTEXTBENCH_FIELDS))
 
 
 @pytest.mark.parametrize(

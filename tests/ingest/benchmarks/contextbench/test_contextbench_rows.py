@@ -4,7 +4,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.contextbench.rows import Instance, read_instances, repository_of
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances, repository_of
+from ingest.benchmarks.fields import ForeignRow
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -105,7 +106,7 @@ def test_gold_that_cannot_be_decoded_gives_way_to_gold_that_can(first_is_broken:
     ],
 )
 def test_the_owner_comes_from_the_id(item_id: str, columns: dict[str, object], repo: str) -> None:
-    assert repository_of(columns, item_id) == repo
+    assert repository_of(ForeignRow(columns, CONTEXTBENCH_FIELDS), item_id) == repo
 
 
 def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
