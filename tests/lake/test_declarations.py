@@ -1,3 +1,4 @@
+import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,17 +25,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
     """Makes a package of modules, each given by its source text."""
 
     def make(**modules: str) -> ModuleType:
-        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-        monkeypatch.setitem(sys.modules, "things_of_a_test", ModuleType("things_of_a_test"))
-        vars(sys.modules["things_of_a_test"])["Thing"] = Thing
-        put(tmp_path / "declared_in_a_test/__init__.py", b"")
-        for name, text in modules.items():
+        monkeypatch.syspath_prepend(tmp_path)
+        for name, text in {"__init__": "", **modules}.items():
             file = tmp_path / f"declared_in_a_test/{name}.py"
-            put(file, f"from things_of_a_test import Thing\n{text}\n".encode())
-            monkeypatch.delitem(sys.modules, f"declared_in_a_test.{name}", raising=False)
-        monkeypatch.delitem(sys.modules, "declared_in_a_test", raising=False)
-        module = __import__("declared_in_a_test")
-        return module
+            put(file, f"from tests.lake.test_declarations import Thing\n{text}\n".encode())
+        for name in [name for name in sys.modules if name.partition(".")[0] == "declared_in_a_test"]:
+            monkeypatch.delitem(sys.modules, name)
+        return importlib.import_module("declared_in_a_test")
 
     return make
 
