@@ -44,8 +44,11 @@ class Made:
             n_candidates=pl.lit(10, pl.Int64),
         )
         by = {"protocol": protocol.name, "granularity": primary.granularity, "metric": primary.metric, "k": primary.k}
+        sizes = [1.0 + number % 3 for number in range(n_items)]
         self.scores = {
-            run_id: score_rows({"item_id": ids, "value": of, "numerator": of}, **by, run_id=run_id, denominator=1.0)
+            run_id: score_rows({"item_id": ids, "value": of, "denominator": sizes}, **by, run_id=run_id).with_columns(
+                numerator=pl.col("value") * pl.col("denominator")
+            )
             for run_id, of in values.items()
         }
         aggregates = pl.concat(aggregate(protocol, scores, self.items).collect() for scores in self.scores.values())
