@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COMPILE = (
-    "pip",
-    "compile",
-    "pyproject.toml",
-    "--universal",
-    "--python-version",
-    "3.11",
-    "--no-header",
-    "--no-annotate",
-    "--quiet",
-)
+COMPILE = "pip compile pyproject.toml --universal --python-version 3.11 --no-header --no-annotate --quiet"
 
 
 @dataclass(frozen=True)
@@ -42,7 +32,7 @@ class Lock:
     def arguments(self) -> list[str]:
         options = {"--group": self.groups, "--extra": self.extras, "-c": filter(None, (self.on, self.beside))}
         added = [word for option, names in options.items() for name in names for word in (option, name)]
-        return [*COMPILE, *added, "-o", self.name]
+        return [*COMPILE.split(), *added, "-o", self.name]
 
 
 CHUNKERS = ("chunkers",)
