@@ -167,11 +167,11 @@ def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
 
     Stripped lines that are not blank are compared, as many as the target has (RepoCoder's compute_score).
     """
-    said, wanted = (pl.col(name).str.extract_all(_LINE) for name in ("completion", "target_text"))
-    said, wanted = said.list.head(wanted.list.len()).list.join("\n"), wanted.list.join("\n")
-    texts = cases.with_columns(said=said, wanted=wanted, is_exact=said == wanted).collect()
-    pairs = texts.select(pl.col("said", "wanted").fill_null("")).iter_columns()
+    given, wanted = (pl.col(name).str.extract_all(_LINE) for name in ("completion", "target_text"))
+    given, wanted = given.list.head(wanted.list.len()).list.join("\n"), wanted.list.join("\n")
+    texts = cases.with_columns(given=given, wanted=wanted, is_exact=given == wanted).collect()
+    pairs = texts.select(pl.col("given", "wanted").fill_null("")).iter_columns()
     similarity = pl.Series(cpdist(*pairs, scorer=Levenshtein.normalized_similarity, dtype=np.float64))
     known = pl.when(pl.col("is_exact").is_not_null())
     compared = texts.lazy().with_columns(similarity=known.then(similarity).otherwise(0.0))
-    return compared.with_columns(pl.col("is_exact").fill_null(value=False)).drop("said", "wanted")
+    return compared.with_columns(pl.col("is_exact").fill_null(value=False)).drop("given", "wanted")

@@ -168,7 +168,7 @@ def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.par
         return parse(data)
     except (ValueError, RecursionError) as error:
         reason = f"not JSON ({str(error).partition(';')[0]}); is it cut off?"
-        excerpt = data[:_EXCERPT_BYTES] + data[_EXCERPT_BYTES:][-_EXCERPT_BYTES:]
+        excerpt = data[:_EXCERPT_BYTES] + data[max(_EXCERPT_BYTES, len(data) - _EXCERPT_BYTES) :]
         raise UnreadableFileError(path, reason, excerpt=excerpt.decode(errors="replace")) from error
 
 
