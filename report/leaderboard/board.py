@@ -9,7 +9,7 @@ import polars as pl
 from lake.averages import AVERAGES, ITEM, Aggregate
 from lake.errors import lookup
 from lake.text import counted
-from lake.verdict import both_ways
+from lake.verdict import Pairs, by_pair
 from report.format import score, visible
 from report.models import ALL_ITEMS, FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
 from report.tables_read import TablesRead
@@ -213,12 +213,10 @@ class Board:
         known = [sizes.get((self.protocol.name, task, name), (0, 0)) for task in {row.run.task for row in self.rows}]
         return max(known, default=(0, 0))
 
-    def compared(self, values: Sequence[str] = ()) -> pl.LazyFrame:
-        """The comparisons by the primary metric, each pair in both directions; over `values` of the slice, if given."""
-        where = {name: self.where[name] for name in ("protocol", "slice")}
-        is_over = pl.col("slice_value").is_in(values or [self.slice[1]])
-        comparisons = self.facts.comparisons.lazy()
-        return both_ways(comparisons.filter(is_over, **where, granularity=self.primary.granularity))
+    @cached_property
+    def pairs(self) -> Pairs:
+        """(run, another) → their row of `comparisons` by the primary metric; the difference is another minus run."""
+        return by_pair(self.facts.comparisons.lazy().filter(granularity=self.primary.granularity, **self.where))
 
     def averaged(self, column: Column, average: Aggregate) -> Aggregate:
         """The average that the table of `average` shows for a column."""

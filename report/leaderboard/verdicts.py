@@ -1,7 +1,7 @@
 """Verdicts in words: on a board's first system (as `evaluate` prints it), on pairs, and on how a system searches."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from operator import itemgetter
 from statistics import median
@@ -9,10 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from lake.averages import ITEM
+from lake.averages import ITEM, ITEM_NOTE
 from lake.verdict import (
     BETTER,
     EQUIVALENT,
+    EXPLORATORY,
+    IN_WORDS,
     INSEPARABLE,
     TOO_FEW,
     WORSE,
@@ -23,7 +25,7 @@ from lake.verdict import (
     by_pair,
     verdict_on,
 )
-from report.format import compare_address, fixed, share, two_digits, visible
+from report.format import between, share, signed, two_digits, visible
 from report.leaderboard.board import Board, BoardRow, Column
 from report.models import MEASURE
 
@@ -38,8 +40,7 @@ LEVELS = ("line", "file")
 @cache
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system compared with the reference declared for its benchmark."""
-    compared = by_pair(board.facts.comparisons.lazy().filter(**board.where))
-    return _verdict(board, [(row.run.run_id, row.number, row.comparable) for row in board.every], compared)
+    return _verdict(board, [(row.run.run_id, row.number, row.comparable) for row in board.every], board.pairs)
 
 
 def reference_row(board: Board) -> BoardRow | None:
@@ -153,60 +154,30 @@ PAIR_SENTENCES: Mapping[str, str] = {
 }
 """Verdict on a system compared with another → sentence for pages."""
 
+
+def in_words(pair: Mapping[str, Any]) -> str:
+    """The difference of two systems with its interval and verdict, from a row of table `comparisons`."""
+    interval = f" ({ends})" if (ends := between(pair["low"], pair["high"], signed)) else ""
+    notes = [f"exploratory: {EXPLORATORY}"] * pair["exploratory"] + [ITEM_NOTE] * (pair["unit"] == ITEM)
+    after = f" ({'; '.join(notes)})" if notes else ""
+    return f"{signed(pair['delta'])}{interval}, {IN_WORDS.get(pair['verdict'], pair['verdict'])}{after}"
+
+
 MOST_SYSTEMS = 20
-_MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
-
-PAIR_COLUMNS = (
-    "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
-    "exploratory", "n_items", "n_repos", "unit",
-)  # fmt: skip
-"""The columns of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
-def pairs_among(board: Board, run_ids: Sequence[str], values: Sequence[str] = ()) -> pl.DataFrame:
-    """The comparisons of pairs of some runs by the primary metric, over `values` of the slice (default: the board's).
+def beats(board: Board) -> list[tuple[BoardRow, list[Mapping[str, Any] | None]]]:
+    """The table of who beats whom: the first systems and the best of each baseline, each with those ranked below it.
 
-    Columns are PAIR_COLUMNS and slice_value, sorted by `b`, then `a`: places in `run_ids`, `b` before `a`. Differences
-    are `b` minus `a`.
+    They are given as rows of table `comparisons`. The table is empty if no two of them were compared.
     """
-    places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
-    return (
-        board.compared(values)
-        .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
-        .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
-        .filter(pl.col("b") < pl.col("a"))
-        .select(*PAIR_COLUMNS, "slice_value")
-        .sort("b", "a")
-        .collect()
-    )
-
-
-class Beats:
-    """The table of who beats whom: the first systems and the best of each baseline, with a cell per pair.
-
-    `lines` is empty if no two of them were compared.
-    """
-
-    def __init__(self, board: Board) -> None:
-        baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
-        chosen = [*board.systems[:MOST_SYSTEMS], *baselines]
-        rows = [row for row in board.rows if row in chosen]
-        ids = [row.run.run_id for row in rows]
-        pairs = pairs_among(board, ids)
-        cells = {
-            (b, a): {
-                "shown": fixed(delta, 2, sign=True),
-                "mark": _MARKS.get(verdict, ""),
-                "address": compare_address(board.protocol.name, [ids[b], ids[a]]),
-            }
-            for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
-        }
-        self.n_systems, self.is_of_items = len(board.systems), ITEM in pairs["unit"]
-        self.lines = [
-            (row, [cells.get((number, other)) for other in range(1, len(rows))] if row is not rows[-1] else [])
-            for number, row in enumerate(rows)
-            if cells
-        ]
+    baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
+    rows = [row for row in board.rows if row in board.systems[:MOST_SYSTEMS] or row in baselines]
+    lines = [
+        (row, [board.pairs.get((other.run.run_id, row.run.run_id)) for other in rows[number:]])
+        for number, row in enumerate(rows, 1)
+    ]
+    return lines if any(pair for _, pairs in lines for pair in pairs) else []
 
 
 BREADTH = 1.5

@@ -5,19 +5,17 @@ by the verdicts of the board, which are adjusted for all pairs: a pair that is n
 agrees nor disagrees with an expectation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from lake.averages import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, WORSE
-from report.format import DASH, between, score, signed
-from report.leaderboard.board import Board, build_board
-from report.models import RunRow
+from report.leaderboard.board import BoardRow, build_board
 from report.tables_read import TablesRead
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
@@ -63,18 +61,18 @@ EXPECTATIONS: Sequence[Expectation] = (
 )
 
 
-@dataclass(frozen=True)
-class ExpectedOutcome:
-    """A pair of systems, the one expected to be better first, with the status and the reason for it."""
+class ExpectedOutcome(NamedTuple):
+    """A pair of systems, the one expected to be better first, with the status and the reason for it.
+
+    Where no system was run, `names` has the parts that were expected, and `rows` is empty; `pair` is their comparison.
+    """
 
     measured: str
     names: tuple[str, str]
     status: str
     why: str
-    runs: tuple[RunRow | None, RunRow | None] = (None, None)
-    values: tuple[str, str] = (DASH, DASH)
-    difference: str = DASH
-    interval: str = ""
+    rows: tuple[BoardRow, ...] = ()
+    pair: Mapping[str, Any] | None = None
 
 
 def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
@@ -90,34 +88,25 @@ def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]
 def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[ExpectedOutcome]:
     board = build_board(facts, facts.protocols[protocol])
     measured = f"{board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
-    is_chunker = expectation.part == "chunker"
-    # Name in the expected order → the part that both systems of a pair share → run.
-    runs: dict[str, dict[str, RunRow]] = {}
+    # Name in the expected order → the part that both systems of a pair share → row.
+    rows: dict[str, dict[str, BoardRow]] = {}
     for row in board.systems:
         chunker, retriever = str(row.run.chunker), str(row.run.retriever)
-        ordered, shared = (chunker, retriever) if is_chunker else (retriever, chunker)
-        runs.setdefault(ordered, {})[shared] = row.run
-    for better, worse in pairwise(expectation.order):
-        first, second = runs.get(better, {}), runs.get(worse, {})
+        ordered, shared = (chunker, retriever) if expectation.part == "chunker" else (retriever, chunker)
+        rows.setdefault(ordered, {})[shared] = row
+    for names in pairwise(expectation.order):
+        first, second = (rows.get(name, {}) for name in names)
         for shared in sorted(first.keys() & second.keys()):
-            yield _compared(board, measured, first[shared], second[shared])
+            better, worse = first[shared], second[shared]
+            pair = board.pairs.get((worse.run.run_id, better.run.run_id))
+            verdict = pair["verdict"] if pair else None
+            note = f", {ITEM_NOTE}" if pair and pair["unit"] == ITEM else ""
+            why = f"on the board: {IN_WORDS.get(verdict, verdict)}{note}" if verdict else "too few items"
+            systems, status = (better.run.system, worse.run.system), _STATUS.get(verdict or "", UNTOLD)
+            yield ExpectedOutcome(measured, systems, status, why, (better, worse), pair if verdict else None)
         if not first.keys() & second.keys():
-            missing = [name for name in (better, worse) if name not in runs] or [better]
-            why = f"no run of {' and '.join(missing)} in this lake"
-            yield ExpectedOutcome(measured, (better, worse), NOT_RUN, why)
-
-
-def _compared(board: Board, measured: str, better: RunRow, worse: RunRow) -> ExpectedOutcome:
-    pair = board.compared().filter(run_a=worse.run_id, run_b=better.run_id)
-    rows = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
-    verdict, delta, low, high, unit = rows[0] if rows else (None,) * 5
-    numbers = {row.run.run_id: score(row.number) for row in board.rows}
-    values, names = (numbers[better.run_id], numbers[worse.run_id]), (better.system, worse.system)
-    if verdict is None:
-        return ExpectedOutcome(measured, names, UNTOLD, "too few items", (better, worse), values)
-    why = f"on the board: {IN_WORDS.get(verdict, verdict)}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
-    status, interval = _STATUS.get(verdict, UNTOLD), between(low, high, signed)
-    return ExpectedOutcome(measured, names, status, why, (better, worse), values, signed(delta), interval)
+            missing = [name for name in names if name not in rows] or [names[0]]
+            yield ExpectedOutcome(measured, names, NOT_RUN, f"no run of {' and '.join(missing)} in this lake")
 
 
 PARITY_TABLE = Path(__file__).with_suffix(".csv")

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from lake.verdict import INSEPARABLE, PAIR_ALONE
+from lake.verdict import INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, cells_in
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
-from report.leaderboard.verdicts import DIGITS, PAIR_COLUMNS, PAIR_SENTENCES, board_verdict, pairs_among
+from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, packed
 
@@ -94,11 +94,18 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     }
 
 
+PAIR_COLUMNS = (
+    "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
+    "exploratory", "n_items", "n_repos", "unit",
+)  # fmt: skip
+"""The columns of a pair: the positions of its runs, then columns of table `comparisons`."""
+
+
 class BoardOutcomes:
     """A board's outcomes: `rows` with scores, the values of its slice (`strata`, the opening one first), and `items`.
 
-    `name` is the prefix of the names of its data files; `items` has each item's stratum as a number, and `pairs` are
-    from :func:`pairs_among` over all strata.
+    `name` is the prefix of the names of its data files; `items` has each item's stratum as a number. `pairs` has
+    PAIR_COLUMNS and `slice_value`, sorted by `b`, then `a`, a run behind `b`; differences are `b` minus `a`.
     """
 
     def __init__(self, board: Board) -> None:
@@ -109,7 +116,21 @@ class BoardOutcomes:
         slice_, first = board.slice
         others = {*board.by_slice.filter(slice=slice_)["slice_value"]} - {first}
         self.strata = [first, *sorted(others, key=number_key)]
-        self.items, self.pairs = _items(board, self.strata), pairs_among(board, self.run_ids, self.strata)
+        self.items, self.pairs = _items(board, self.strata), _pairs(board, self.run_ids, self.strata)
+
+
+def _pairs(board: Board, run_ids: Sequence[str], strata: Sequence[str]) -> pl.DataFrame:
+    view = {"protocol": board.protocol.name, "slice": board.slice[0], "granularity": board.primary.granularity}
+    places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
+    return (
+        both_ways(board.facts.comparisons.lazy().filter(pl.col("slice_value").is_in(strata), **view))
+        .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
+        .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
+        .filter(pl.col("b") < pl.col("a"))
+        .select(*PAIR_COLUMNS, "slice_value")
+        .sort("b", "a")
+        .collect()
+    )
 
 
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
-from report.leaderboard.verdicts import Beats, board_sentence, reference_row, sentences
+from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, MEASURE, BenchmarkRow, DeclarationRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -55,7 +55,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "benchmark": benchmark,
             "sections": sections[name],
             "has_runs": name in costs,
-            "beats": Beats(boards[0]) if boards else None,
+            "beats": beats(boards[0]) if boards else [],
             "pool_sizes": pool_sizes[name],
             "readings": WaysToCount(boards),
             "costs": costs.get(name),

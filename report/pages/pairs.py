@@ -1,66 +1,62 @@
 """Pairs: every two systems of a benchmark with difference, interval and verdict, read without scripts."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
 
-from lake.averages import ITEM
 from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, TOO_FEW, WORSE
 from report.format import pairs_path
-from report.leaderboard.verdicts import PAIR_SENTENCES, pairs_among
+from report.leaderboard.board import Board
+from report.leaderboard.verdicts import PAIR_SENTENCES
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
-_Pair = Mapping[str, float | str | None]
+_Group = tuple[RunRow, list[tuple[RunRow, Mapping[str, Any]]], Counter[str]]
+"""A system, its comparisons with the systems ranked below it, and the number of these with each verdict."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     addresses = {benchmark.title: pairs_path(name) for name, benchmark in material.facts.benchmarks.items()}
     for board in (boards[0] for boards in material.boards.values() if boards):
-        benchmark, runs = board.benchmark, list(board.runs.values())
-        pairs = pairs_among(board, list(board.runs)).rows(named=True)
-        tested = [pair for pair in pairs if not pair["exploratory"]]
-        answer = _answer(tested)
+        tested, others = (_groups(board, exploratory=flag) for flag in (False, True))
+        answer = _answer(sum((counts for _, _, counts in tested), Counter[str]()))
         values = {
-            "benchmark": benchmark,
+            "benchmark": board.benchmark,
             "board": board,
-            "runs": runs,
             "answer": answer,
-            "tested": _groups(runs, tested),
-            "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
+            "tested": tested,
+            "others": others,
+            "verdicts": {verdict: IN_WORDS.get(verdict, verdict) for verdict in PAIR_SENTENCES},
             # With more pairs, each system's are folded.
-            "is_open": len(pairs) <= 400,
+            "is_open": sum(len(pairs) for _, pairs, _ in chain(tested, others)) <= 400,
             "others_of": addresses,
-            "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
         }
-        title = f"Pairs: {benchmark.title}, {board.protocol.short}"
-        yield Page(pairs_path(benchmark.name), title, "pairs.html", values, answer)
+        title = f"Pairs: {board.benchmark.title}, {board.protocol.short}"
+        yield Page(pairs_path(board.benchmark.name), title, "pairs.html", values, answer)
 
 
-def _answer(tested: Sequence[_Pair]) -> str:
+def _groups(board: Board, *, exploratory: bool) -> list[_Group]:
+    groups, runs = [], list(board.runs.values())
+    for number, run in enumerate(runs, 1):
+        behind = [(other, board.pairs.get((other.run_id, run.run_id))) for other in runs[number:]]
+        pairs = [(other, pair) for other, pair in behind if pair and pair["exploratory"] is exploratory]
+        if pairs:
+            groups.append((run, pairs, Counter(pair["verdict"] for _, pair in pairs)))
+    return groups
+
+
+def _answer(counts: Counter[str]) -> str:
     """A sentence: how many of the pairs that are tested together differ significantly."""
-    if not tested:
+    if not counts:
         return "No two systems are tested against one another here."
-    counts, n_pairs = Counter(pair["verdict"] for pair in tested), counted(len(tested), "pair")
-    if counts[TOO_FEW] == len(tested):
+    n_pairs = counted(counts.total(), "pair")
+    if counts[TOO_FEW] == counts.total():
         return f"Too few items to compare any of {n_pairs} of systems."
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
     apart = counts[BETTER] + counts[WORSE]
     return f"{apart:,} of {n_pairs} of systems tested together differ significantly{equal}."
-
-
-def _groups(runs: Sequence[RunRow], pairs: Sequence[_Pair]) -> list[tuple[RunRow, list[_Pair], str]]:
-    """(system, its pairs with systems ranked below it, the counts of their verdicts in words), for each system."""
-    groups = []
-    for number, mine in groupby(pairs, key=lambda pair: pair["b"]):
-        of_run = list(mine)
-        counts = Counter(pair["verdict"] for pair in of_run)
-        summed = ", ".join(
-            f"{IN_WORDS.get(verdict, verdict)}: {counts[verdict]}" for verdict in PAIR_SENTENCES if counts[verdict]
-        )
-        groups.append((runs[int(str(number))], of_run, summed))
-    return groups
 
 
 PAIR_PAGES = Publisher("pairs", 61, __doc__, _pages)

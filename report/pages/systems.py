@@ -5,14 +5,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from lake.averages import ITEM, ITEM_NOTE
 from lake.pools import stratified
-from lake.verdict import EXPLORATORY, IN_WORDS, reference_of
+from lake.verdict import reference_of
 from report.downloads import table_files
-from report.format import between, number_key, place_of, score, signed
+from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow
 from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
-from report.leaderboard.verdicts import profile
+from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import of_system
 from report.pages.leaderboard import PUBLISHED_AGAIN
@@ -60,10 +59,11 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard
     """The results of the systems of some rows of a board; tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    items, verdicts, numbers = items_of(board), _verdicts(board), _numbers(board)
+    items, numbers = items_of(board), _numbers(board)
     for row in rows:
         run_id, against = row.run.run_id, reference_run(board, row.run)
-        verdict = verdicts.get((against.run_id, run_id), "") if against else ""
+        pair = board.pairs.get((against.run_id, run_id)) if against else None
+        verdict = in_words(pair) if pair and pair["verdict"] else ""
         yield SystemOnBoard(board, row, numbers[run_id], middle, items.get(run_id, {}), against, verdict)
 
 
@@ -75,19 +75,6 @@ def reference_run(board: Board, run: RunRow) -> RunRow | None:
     if reference is None or run.run_id != reference.run_id:
         return reference
     return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
-
-
-def _verdicts(board: Board) -> dict[tuple[str, str], str]:
-    """Pair of runs → the difference, second minus first, with its interval and verdict, in words."""
-    columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory", "unit")
-    rows = board.compared().filter(pl.col("verdict").is_not_null()).select(columns).collect()
-    by_pair = {}
-    for first, second, delta, low, high, verdict, exploratory, unit in rows.iter_rows():
-        interval = f" ({ends})" if (ends := between(low, high, signed)) else ""
-        notes = [f"exploratory: {EXPLORATORY}"] * exploratory + [ITEM_NOTE] * (unit == ITEM)
-        after = f" ({'; '.join(notes)})" if notes else ""
-        by_pair[first, second] = f"{signed(delta)}{interval}, {IN_WORDS.get(verdict, verdict)}{after}"
-    return by_pair
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:

@@ -57,8 +57,9 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(
         over = [{**row, "unit": unit}]
         write(lake, "comparisons", over, benchmark="repoeval", protocol=CHUNKING, fingerprint=unit)
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
-        assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
-        assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
+        assert (pair.names, [row.number for row in pair.rows]) == ((SYNTAX, FIXED), [0.6, 0.58])
+        assert pair.pair
+        assert [pair.pair[name] for name in ("delta", "low", "high")] == [0.02, low, high]
         assert (pair.status, pair.why) == (status, f"on the board: {shown}{note}")
 
 
