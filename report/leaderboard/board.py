@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from lake.averages import AVERAGES, ITEM, Aggregate
@@ -15,6 +16,7 @@ from report.models import ALL_ITEMS, FAILED, MEASURE, MetricRow, ProtocolRow, Ru
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
+Grid = np.ndarray[tuple[int, ...], np.dtype[Any]]
 Interval = tuple[float | None, float | None]
 
 
@@ -234,6 +236,18 @@ class Board:
         if not known or column.rule.direction == "neither":
             return ""
         return score(min(known, key=lambda cell: cell.place).value)
+
+
+def grids(rows: pl.DataFrame, run_ids: Sequence[str], item_ids: pl.Series, **columns: str) -> dict[str, Grid]:
+    """Columns of a table with runs and items, each as an array of shape (runs, items), NaN where there is no row."""
+    # Ids as numbers: joins by two texts take most of the time.
+    ids = {"run_id": run_ids, "item_id": item_ids}
+    at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
+    known = rows.select(*at, **columns).drop_nulls(list(ids))
+    of_columns: dict[str, Grid] = {name: np.full((len(run_ids), len(item_ids)), np.nan) for name in columns}
+    for name, grid in of_columns.items():
+        grid[known["run_id"], known["item_id"]] = known[name].cast(pl.Float64)
+    return of_columns
 
 
 def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:

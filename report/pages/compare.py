@@ -15,7 +15,7 @@ import polars as pl
 
 from lake.verdict import INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
-from report.leaderboard.board import Board, cells_in
+from report.leaderboard.board import Board, Grid, cells_in, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
@@ -165,10 +165,7 @@ def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) ->
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-_Grid = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-
-
-def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
+def _values(outcomes: BoardOutcomes) -> dict[str, Grid]:
     """Arrays of shape (runs, items), NaN where unknown, by name; `value` to `denominator` are of the primary metric.
 
     `why` is the number, from 1, of the ledger class with most of the item's gold; `n_gold`, `found` and `returned` are
@@ -183,26 +180,15 @@ def _values(outcomes: BoardOutcomes) -> dict[str, _Grid]:
     )
     scores = lake.scan("scores", **folders).filter(of_primary | of_lines).collect()
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).collect()
-    # Ids as numbers: joins by two texts took most of the time.
-    ids = {"run_id": outcomes.run_ids, "item_id": outcomes.items["item_id"].to_list()}
-    at = [pl.col(name).cast(pl.Enum(known), strict=False).to_physical() for name, known in ids.items()]
-
-    def grids(rows: pl.DataFrame, **columns: str) -> dict[str, _Grid]:
-        known = rows.select(*at, **columns).drop_nulls(list(ids))
-        every: dict[str, _Grid] = {}
-        for name in columns:
-            every[name] = np.full((len(outcomes.run_ids), outcomes.items.height), np.nan)
-            every[name][known["run_id"], known["item_id"]] = known[name].cast(pl.Float64)
-        return every
-
+    of = (outcomes.run_ids, outcomes.items["item_id"])
     return {
-        **grids(scores.filter(of_primary), value="value", numerator="numerator", denominator="denominator"),
-        **grids(ledger.with_columns(why=largest_class() + 1), n_gold="n_gold", found="found", why="why"),
-        **grids(scores.filter(of_lines), returned="denominator"),
+        **grids(scores.filter(of_primary), *of, value="value", numerator="numerator", denominator="denominator"),
+        **grids(ledger.with_columns(why=largest_class() + 1), *of, n_gold="n_gold", found="found", why="why"),
+        **grids(scores.filter(of_lines), *of, returned="denominator"),
     }
 
 
-def _coded(board: Board, values: Mapping[str, _Grid]) -> dict[str, object]:
+def _coded(board: Board, values: Mapping[str, Grid]) -> dict[str, object]:
     coded: dict[str, object] = {"value": coded_numbers(values["value"])}
     if board.average == "micro":
         is_known = ~np.isnan(values["value"])
@@ -214,7 +200,7 @@ def _coded(board: Board, values: Mapping[str, _Grid]) -> dict[str, object]:
     return {**coded, "why": _bytes(why, 1)} if why.any() else coded
 
 
-def coded_numbers(values: _Grid) -> dict[str, object]:
+def coded_numbers(values: Grid) -> dict[str, object]:
     """Numbers, coded without loss: the distinct ones, ascending, and each item's position in them from 1 (0: NaN)."""
     is_known = ~np.isnan(values)
     different, places = np.unique(values[is_known], return_inverse=True)
@@ -223,13 +209,13 @@ def coded_numbers(values: _Grid) -> dict[str, object]:
     return {"values": packed(different.astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 
 
-def _bytes(codes: np.ndarray[tuple[int, ...], np.dtype[np.generic]], largest: int) -> str:
+def _bytes(codes: Grid, largest: int) -> str:
     """Non-negative integers as packed bytes, each as wide as the largest needs: 1, 2 or 4 bytes."""
     width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
     return packed(codes.astype(f"<u{width}").tobytes())
 
 
-def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+def _described(items: pl.DataFrame, mean: Grid) -> dict[str, object]:
     """The items' ids, strata, repositories and languages for scripts; `ease` is the systems' mean in 255 steps."""
     most = float(np.abs(mean).max(initial=0.0)) or 1.0
     described: dict[str, object] = {

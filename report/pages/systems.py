@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from lake.pools import stratified
 from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
-from report.leaderboard.board import Board, BoardRow
+from report.leaderboard.board import Board, BoardRow, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
@@ -102,72 +103,43 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     """Run → the items to show: `won`, `lost` and `drawn`.
 
-    `won` and `lost` have the largest gains and losses compared with :func:`reference_run`; `drawn` is a seeded sample,
-    the same for all runs.
+    `won` and `lost` have the N_ITEMS largest gains and losses compared with :func:`reference_run`, the first by id if
+    equal; `drawn` is a seeded sample, the same for all runs.
     """
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
     lake, folders = board.facts.lake, {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
-    # Runs and items as numbers, in the order of their names, because these tables are long.
-    number = {run_id: position for position, run_id in enumerate(sorted(against))}
-    runs = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
-    items = _items(board)
-    scores = (
-        lake.scan("scores", **folders)
-        .filter(pl.col("value").is_not_nan(), **board.primary.where)
-        .join(runs.lazy(), on="run_id")
-        .join(items.lazy(), on="item_id")
-        .select("run", "item", "value")
-        .collect()
-    )
-    compared = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
-    pairs = pl.DataFrame(compared, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
-    others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
-    difference = pl.col("value") - pl.col("beside")
-    both = (
-        scores.join(pairs, on="run", how="left")
-        .join(others.select("item", other="run", beside="value"), on=["item", "other"], how="left")
-        .with_columns(difference=difference, gain=-difference if board.primary.lower_is_better else difference)
-    )
-    drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
-    parts = {"won": _furthest(both), "lost": _furthest(both.with_columns(gain=-pl.col("gain"))), "drawn": drawn}
-    shown = (
-        pl.concat([rows.with_columns(part=pl.lit(part)) for part, rows in parts.items()], how="diagonal")
-        .join(runs, on="run", maintain_order="left")
-        .join(items, on="item", maintain_order="left")
-    )
-    ledger = (
-        lake.scan("ledger", **folders)
-        .filter(pl.col("n_gold") > 0)
-        .join(shown.lazy(), on=["run_id", "item_id"], how="semi")
-        .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES))
-        .collect()
-    )
-    shares = {(row["run_id"], row["item_id"]): shares_in(row) for row in ledger.iter_rows(named=True)}
-    picked: dict[str, dict[str, list[Picked]]] = {run_id: {part: [] for part in parts} for run_id in against}
-    columns = ("part", "run_id", "item_id", "value", "difference")
-    for row in shown.select(*columns, other="beside").iter_rows(named=True):
-        gold = shares.get((row["run_id"], row["item_id"]), ())
-        picked[row["run_id"]][row["part"]].append(row | {"shares": gold})
+    is_shown = (pl.col("scorable"), board.value_of_item == board.slice[1])
+    stored = lake.scan("items", benchmark=board.benchmark.name).filter(*is_shown)
+    items = stored.select("item_id", "repo").sort("item_id").collect()
+    sample = items["item_id"].is_in(stratified(items, N_ITEMS)["item_id"].implode()).to_numpy()
+    scores = lake.scan("scores", **folders).filter(**board.primary.where).select("run_id", "item_id", "value")
+    values = grids(scores.collect(), list(against), items["item_id"], value="value")["value"]
+    by_run = dict(zip(against, values, strict=True))
+    frames = []
+    for run_id, other in against.items():
+        beside = by_run[other.run_id] if other else np.full_like(by_run[run_id], np.nan)
+        numbers = {"value": by_run[run_id], "other": beside, "difference": by_run[run_id] - beside}
+        gain = -numbers["difference"] if board.primary.lower_is_better else numbers["difference"]
+        drawn = np.flatnonzero(sample & ~np.isnan(numbers["value"]))
+        of_run = items.select("item_id", run_id=pl.lit(run_id)).with_columns(**numbers)
+        for part, positions in (("won", _furthest(gain)), ("lost", _furthest(-gain)), ("drawn", drawn)):
+            frames.append(of_run[positions].with_columns(part=pl.lit(part)))
+    shares = [pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES]
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("run_id", "item_id", *shares)
+    shown = pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)).lazy()
+    rows = shown.join(ledger, on=["run_id", "item_id"], how="left", maintain_order="left").collect()
+    picked: dict[str, dict[str, list[Picked]]] = {run: {"won": [], "lost": [], "drawn": []} for run in against}
+    for row in rows.iter_rows(named=True):
+        picked[row["run_id"]][row["part"]].append(row | {"shares": shares_in(row)})
     return picked
 
 
-def _items(board: Board) -> pl.DataFrame:
-    """The scorable items of the board's slice, numbered in the order of their ids."""
-    items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
-    shown = items.filter(board.value_of_item == board.slice[1]).select("item_id", "repo")
-    return shown.sort("item_id").with_row_index("item").collect()
-
-
-def _furthest(both: pl.DataFrame) -> pl.DataFrame:
-    """The N_ITEMS items with the largest gain of each run, the first by id if equal."""
-    gained = both.filter(pl.col("gain") > 0)
-    # Items with less gain than the N_ITEMS-th are dropped first, so that only few are sorted.
-    least = gained.group_by("run").agg(least=pl.col("gain").top_k(N_ITEMS).min())
-    near = gained.join(least, on="run").filter(pl.col("gain") >= pl.col("least"))
-    ordered = near.sort("run", "gain", "item", descending=[False, True, False])
-    return ordered.group_by("run", maintain_order=True).head(N_ITEMS)
+def _furthest(gain: Grid) -> Grid:
+    """The positions of the N_ITEMS largest gains, the first of equal ones first."""
+    gained = np.flatnonzero(gain > 0)
+    return gained[np.argsort(-gain[gained], kind="stable")[:N_ITEMS]]
 
 
 _FILES = ("scores", "rankings", "aggregates")
