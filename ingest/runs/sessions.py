@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
-from ingest.runs.usage import AgentUsage
-from ingest.runs.values import JsonRecord, first_text, held_list, objects_in
+from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.values import JsonRecord, first_text, held_list, object_at, objects_in
 from ingest.sources.tree import UnreadableFileError
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
@@ -17,22 +17,37 @@ _MAX_DEPTH = 50  # levels of subagents' files that are read
 
 
 class Note(NamedTuple):
-    """Information in a record other than tool calls.
+    """Information in a record other than tool calls; an empty text says nothing.
 
-    `root`: the folder the session began in, to which paths are made relative; the first counts. `prompt`: a text that
-    the agent was asked; the first few identify the item. `answer`: a text by it. `unread`: anything not understood.
+    `root`: the folder the session began in, to which paths are made relative; the first counts. `folder`: the folder of
+    the calls after it, also such a root. `prompt`: a text that the agent was asked; the first few identify the item.
+    `answer`: a text by it. `model`: the model that answered. `unread`: anything not understood.
     """
 
-    kind: Literal["root", "prompt", "answer", "unread"]
+    kind: Literal["root", "folder", "prompt", "answer", "model", "unread"]
     text: str
 
 
-Event = ToolCall | Note | AgentUsage
+class Answer(NamedTuple):
+    """A model's answer, to which the calls after it belong; of several with one `key`, that of most tokens counts."""
+
+    key: str = ""
+    model: str = ""
+    tokens: TokenCounts | None = None
+    usd: float | None = None
+
+
+Event = ToolCall | Note | Answer | AgentUsage
+"""An `AgentUsage` has the sums in a record; what it lacks is summed over the answers."""
 
 
 @dataclass
 class Session:
-    """The record of a session: `parts` are its rows, then those of each file that belongs to it (paths in `opened`)."""
+    """The record of a session: `parts` are its rows, then those of each file that belongs to it (paths in `opened`).
+
+    `row` is the object that holds its rows, empty if they are the file's own. `turns` numbers the answers so far by
+    key, `turn` is the number of the latest, `folder` that of the next call.
+    """
 
     file: TrajectoryFile
     item: str = ""
@@ -40,8 +55,12 @@ class Session:
     position: str = ""
     notes: list[str] = field(default_factory=list)
     parts: list[Sequence[JsonRecord]] = field(default_factory=list)
+    row: JsonRecord = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
     depth: int = 0  # levels of subagents' files being read
+    turns: dict[str, int] = field(default_factory=dict)
+    turn: int = 0
+    folder: str = ""
 
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, empty the second time; what cannot be read is noted."""
@@ -66,25 +85,42 @@ class Session:
             yield Note("unread", f"file {file.name}" if file else "subagent whose file is missing")
             return
         self.depth += 1
+        turn, folder = self.turn, self.folder
         for event in read(self.rows_of(file)):
             if not (isinstance(event, Note) and event.kind == "answer"):
                 yield event
+        self.turn, self.folder = turn, folder
         self.depth -= 1
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
         """The trajectory: its steps are calls that showed something, its end the last context named, else all steps."""
-        calls, ids, usage, folder = list[ParsedCall](), set[str](), AgentUsage(), ""
-        notes: dict[str, list[str]] = {"root": [], "prompt": [], "answer": [], "unread": []}
+        calls, ids, usage, terminal, answers = list[ParsedCall](), set[str](), AgentUsage(), "", dict[int, Answer]()
+        notes: dict[str, list[str]] = {kind: [] for kind in ("root", "folder", "prompt", "answer", "model", "unread")}
         for event in events:
             if isinstance(event, Note):
-                notes[event.kind].append(event.text)
+                notes["root" if event.kind == "folder" else event.kind].append(event.text)
+                self.folder = event.text or self.folder if event.kind == "folder" else self.folder
+            elif isinstance(event, Answer):
+                n_before = len(self.turns)
+                self.turn = self.turns.setdefault(event.key or f"answer {n_before + 1}", n_before + 1)
+                answers[self.turn] = max(event, answers.get(self.turn, event), key=_n_output)
             elif isinstance(event, AgentUsage):
                 usage = event
             elif event.call_id not in ids:
                 ids |= {event.call_id} - {""}
-                parsed = parse_call(replace(event, folder=folder) if event.folder is None else event)
-                folder = parsed.folder or folder
-                calls.append(replace(parsed, call=str(event), shown_at=(event.turn, len(calls) + 1)))
+                folder = terminal if event.folder is None else event.folder or self.folder
+                parsed = parse_call(replace(event, folder=folder))
+                terminal = parsed.folder or terminal
+                calls.append(replace(parsed, call=str(event), shown_at=(event.turn or self.turn, len(calls) + 1)))
+        if usage.n_input is None:
+            usage = usage.with_tokens(answer.tokens for answer in answers.values())
+        spent = sum(answer.usd or 0 for answer in answers.values())
+        model = most_frequent(notes["model"]) or most_frequent(answer.model for answer in answers.values())
+        usage = replace(
+            usage, model=usage.model or model, usd=usage.usd or spent or None,
+            seconds=seconds_of(chain(*self.parts)) if usage.seconds is None else usage.seconds,
+            n_turns=len(answers) or usage.n_turns, n_calls=len(calls),
+        )  # fmt: skip
         paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
         plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
         # If no root is recorded, it follows from a file that is named by an absolute and by a relative path.
@@ -102,10 +138,13 @@ class Session:
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
             unread=Unread([*(name for call in calls for name in call.unread), *notes["unread"]]),
-            usage=replace(usage, n_calls=len(calls)), root=root,
-            prompts=tuple(text for text in notes["prompt"] if text.strip())[:_MAX_PROMPTS], shown_at=shown_at,
-            read_with=frozenset(self.opened),
+            usage=usage, root=root, prompts=tuple(filter(str.strip, notes["prompt"]))[:_MAX_PROMPTS],
+            shown_at=shown_at, read_with=frozenset(self.opened),
         )  # fmt: skip
+
+
+def _n_output(answer: Answer) -> int:
+    return answer.tokens.n_output if answer.tokens else 0
 
 
 def _below(root: str) -> Callable[[str], str]:
@@ -136,43 +175,17 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
     return own
 
 
-def _trajectories(
-    holders: Sequence[str], events_of: Callable[[Session], Iterator[Event]], file: TrajectoryFile
-) -> Iterator[Trajectory]:
-    # One trajectory of all rows, or one per object that holds events. An object that names no item is known by its
-    # file's path, and has its patch in the file next to it.
-    rows: list[JsonRecord] = []
-    for position, row in file.objects():
-        given = next((value for key in holders if (value := held_list(row, key)) is not None), None)
-        if given is None:
-            rows.append(row)
-            continue
-        events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
-        patch, notes = recorded_patch(row), list[str]()
-        if not item_of(row) and patch is None:
-            patch, notes = file.patch_beside()
-        if n_odd := len(given) - len(events):
-            notes.insert(0, f"events that are not objects: {n_odd:,}")
-        session = Session(file, item_of(row), patch, position, notes, [events])
-        yield session.trajectory(events_of(session))
-    if rows:
-        file.fail_if_damaged()
-        patch, notes = file.patch_beside()
-        session = Session(file, patch=patch, notes=notes, parts=[rows])
-        yield session.trajectory(events_of(session))
-
-
 def session_importer(
     name: str, title: str, files: str, *, example: str, holders: Sequence[str],
-    is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterator[Event]],
+    is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterable[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
 ) -> Importer:  # fmt: skip
     """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
 
     `holders` are the keys under which an object may hold events. `is_event` recognises an event that only this format
-    has. `events_of` gives a record's events in order: calls and notes, then the usage. `is_part` recognises, by its
-    first event and its name, a file that is part of another session.
+    has, or an object that holds such. `events_of` gives a record's events in order: calls and notes, then the usage.
+    `is_part` recognises, by its first event and its name, a file that is part of another session.
     """
 
     def recognise(head: bytes, path: str) -> bool:
@@ -182,10 +195,34 @@ def session_importer(
                 return not is_part(row, path)
         return False
 
+    def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
+        # One trajectory of all rows, or one per object that holds events. An object that is alone, or names no item, is
+        # known by its file's path, and has its patch in the file next to it.
+        rows: list[JsonRecord] = []
+        for position, row in file.objects():
+            given = next((value for key in holders if (value := held_list(row, key)) is not None), None)
+            if given is None:
+                rows.append(row)
+                continue
+            events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
+            extra, notes = object_at(row, "extra"), list[str]()
+            item, patch = item_of(row) or item_of(extra), recorded_patch({**extra, **row})
+            if patch is None and not (item and position):
+                patch, notes = file.patch_beside()
+            if n_odd := len(given) - len(events):
+                notes.insert(0, f"events that are not objects: {n_odd:,}")
+            session = Session(file, item, patch, position, notes, [events], row)
+            yield session.trajectory(events_of(session))
+        if rows:
+            file.fail_if_damaged()
+            patch, notes = file.patch_beside()
+            session = Session(file, patch=patch, notes=notes, parts=[rows])
+            yield session.trajectory(events_of(session))
+
     return Importer(
         name, title,
         f"{files}, named like the instance or in its folder, with a .patch file; or objects with instance_id, "
         f"model_patch and {holders[0]}.",
-        recognise, trajectories=partial(_trajectories, holders, events_of), companions=companions, kind="trajectory",
-        example=example, aliases=aliases,
+        recognise, trajectories=trajectories, companions=companions, kind="trajectory", example=example,
+        aliases=aliases,
     )  # fmt: skip

@@ -15,11 +15,11 @@ from itertools import groupby
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats import claude_code, codex, copilot_cli, gemini_cli, opencode
 from ingest.runs.formats.mini_swe_agent import returned
-from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch, trial_results
-from ingest.runs.sessions import Event, Note, Session, paired
-from ingest.runs.trajectory import ParsedCall, Trajectory
-from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between, seconds_of
-from ingest.runs.values import JsonRecord, content_of, object_at, objects_at, objects_in, parsed_object, str_at
+from ingest.runs.importer import patch_path, trial_results
+from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
+from ingest.runs.trajectory import ParsedCall
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, seconds_between, seconds_of
+from ingest.runs.values import JsonRecord, content_of, object_at, objects_at, parsed_object, str_at
 
 _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.json(?:\.gz|\.zst)?$")
 _MAX_PARTS, _MAX_FILES = 20, 100
@@ -40,13 +40,6 @@ _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
 """Agent → function that reads the output of its own tools, as in its own format."""
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Whether objects have a `schema_version` of ATIF; False for a file with only a part of a trajectory."""
-    if b"ATIF" not in head or _PART.match(name):
-        return False
-    return any(re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) for row in objects_in(head))
-
-
 def companions(path: str) -> Sequence[str]:
     """The patch of a trajectory, which records none, the trial's result, and the files in which it continues."""
     folder, name = posixpath.split(path)
@@ -55,44 +48,37 @@ def companions(path: str) -> Sequence[str]:
     return [patch_path(path), *trial_results(path), *parts]
 
 
-def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One trajectory per object, with its subagents and its continuations in other files that the record names.
+class _Record:
+    """A trajectory with its subagents and its continuations in other files that the record names.
 
     In a record without any results, each call counts as having shown what it asked for. One result for several calls is
     the screen of the terminal that they were typed into.
     """
-    for position, row in file.objects():
-        extra = object_at(row, "extra")
-        patch, notes = recorded_patch(extra), list[str]()
-        if patch is None:
-            patch, notes = file.patch_beside()
-        item = item_of(extra) or str_at(extra, "task_id") or file.item_of_trial()
-        session = Session(file, item, patch, position, notes, opened={file.path})
-        yield session.trajectory(_Record(session, row))
 
-
-class _Record:
-    def __init__(self, session: Session, row: JsonRecord) -> None:
-        self.session, self.row, self.n_turns = session, row, 0
-        self.agent = str_at(row, "agent", "name")
+    def __init__(self, session: Session) -> None:
+        self.session, self.rows = session, list[JsonRecord]()
+        session.opened.add(session.file.path)
+        session.item = session.item or str_at(session.row, "extra", "task_id") or session.file.item_of_trial()
+        self.agent = str_at(session.row, "agent", "name")
         self.starts_anew = self.agent == "mini-swe-agent"  # each of its commands has its own shell; no `cd` lasts
-        results = [result for step in objects_at(row, "steps") for result in _results(step)]
+        results = [result for step in objects_at(session.row, "steps") for result in _results(step)]
         self.has_results = bool(results)
         self.has_codes = self.starts_anew and any(returned(content_of(result)) for result in results)
 
     def __iter__(self) -> Iterator[Event]:
-        yield from self.events_of(self.row)
-        yield _usage(self.session)
+        yield from self.events_of(self.session.row)
+        yield self._usage()
 
     def events_of(self, row: JsonRecord) -> Iterator[Event]:
         """The events in a trajectory's steps, and in the file that continues it."""
-        self.session.parts.append([row])
+        self.rows.append(row)
         for step in objects_at(row, "steps"):
             message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
                 yield Note("prompt", message)
             if _is_answer(step):
-                self.n_turns += 1
+                yield Note("model", str_at(step, "model_name"))
+                yield Answer("", str_at(row, "agent", "model_name"), TokenCounts.of(step.get("metrics")))
                 yield Note("answer", message)
                 yield from self._calls(step)
             for result in _results(step):
@@ -117,7 +103,7 @@ class _Record:
         calls, results = objects_at(step, "tool_calls"), _results(step)
         pairs = paired([str_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         given = [(str_at(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
-        tools = [ToolCall(*call, turn=self.n_turns) for call in given]
+        tools = [ToolCall(*call) for call in given]
         # Calls with the same result were typed into one terminal, which shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
@@ -153,24 +139,18 @@ class _Record:
             # Keys without a line end are not yet a command.
             yield call if is_run else replace(call, parsed=ParsedCall())
 
-
-def _usage(session: Session) -> AgentUsage:
-    # Rows of a continuing file are in `parts` twice: as a file, and each as a trajectory.
-    rows = list({id(row): row for part in session.parts for row in part}.values())
-    sums, trial = [object_at(row, "final_metrics") for row in rows], session.file.result_of_trial()
-    # The sums of a continuation, or of a trajectory with its subagents, include what came before.
-    dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
-    totals = filter(None, map(TokenCounts.of, sums))
-    largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
-    steps = [step for row in rows for step in objects_at(row, "steps")]
-    own, models = list(filter(_is_answer, steps)), [str_at(row, "agent", "model_name") for row in rows]
-    seconds = seconds_of(steps)
-    if seconds is None or seconds < _WRITTEN_AT_ONCE:
-        seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
-    model = most_frequent(str_at(step, "model_name") for step in own) or most_frequent(models)
-    usd = max(dollars, default=dollars_at(trial, "agent_result", "cost_usd"))
-    spent = [largest] if largest else [TokenCounts.of(step.get("metrics")) for step in own]
-    return AgentUsage(model, usd=usd, seconds=seconds, n_turns=len(own) or None).with_tokens(spent)
+    def _usage(self) -> AgentUsage:
+        sums = [object_at(row, "final_metrics") for row in self.rows]
+        # The sums of a continuation, or of a trajectory with its subagents, include what came before.
+        dollars = [amount for total in sums if (amount := dollars_at(total, "total_cost_usd")) is not None]
+        totals = filter(None, map(TokenCounts.of, sums))
+        largest = max(totals, key=lambda tokens: sum(filter(None, vars(tokens).values())), default=None)
+        trial = self.session.file.result_of_trial()
+        seconds = seconds_of(step for row in self.rows for step in objects_at(row, "steps"))
+        if seconds is None or seconds < _WRITTEN_AT_ONCE:
+            seconds = seconds_between(object_at(trial, "agent_execution").values()) or seconds
+        usd = max(dollars, default=dollars_at(trial, "agent_result", "cost_usd"))
+        return AgentUsage(usd=usd, seconds=seconds).with_tokens([largest])
 
 
 def _is_answer(step: JsonRecord) -> bool:
@@ -209,10 +189,10 @@ def _after(text: str, command: str) -> str | None:
     return text[match.end() :] if match else None
 
 
-ATIF = Importer(
-    name="atif", title="ATIF trajectories", kind="trajectory", aliases=("harbor",),
-    meaning="One object per instance, with schema_version, agent and steps. Its file or folder is named like the "
-        "instance, or extra.instance_id names it.",
-    recognise=recognise, trajectories=trajectories, companions=companions,
+ATIF = session_importer(
+    "atif", "ATIF trajectories", "A trajectory's .json, with schema_version, agent and steps", aliases=("harbor",),
+    holders=("steps",), companions=companions, events_of=lambda session: iter(_Record(session)),
+    is_event=lambda row: re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) is not None,
+    is_part=lambda _, name: _PART.match(name) is not None,
     example='{"schema_version": "ATIF-v1.4", "session_id": "…", "agent": {"name": "openhands"}, "steps": []}',
 )  # fmt: skip

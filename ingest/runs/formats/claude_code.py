@@ -15,8 +15,8 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats import gemini_cli
 from ingest.runs.importer import TrajectoryFile, patch_path
-from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
+from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 from ingest.sources.tree import UnreadableFileError
 
@@ -39,20 +39,18 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 class _Record:
-    """A session: `subagents` (id → file), `recorded` (ids of those in its rows), `turns` (model's answer → number)."""
+    """A session: `subagents` (id → file), `recorded` (ids of those in its rows)."""
 
     def __init__(self, session: Session) -> None:
         self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
         below = [file for path, file in sorted(session.file.all.items()) if path.startswith(folder)]
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
-        self.turns: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[Event]:
         yield from self.events_of(self.session.parts[0])
         for path in sorted({file.path for file in self.subagents.values()} - self.session.opened):
             yield Note("unread", f"file {path.rpartition('/')[2]}")
-        yield _usage([_unwrapped(event) for part in self.session.parts for event in part])
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """The events in some rows, with those of the subagents that their calls started."""
@@ -60,27 +58,26 @@ class _Record:
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
         self.recorded |= {str_at(event, "parent_tool_use_id") for event in events}
-        folder, turn, has_moved = "", 0, False
+        has_moved = False
         for event in events:
-            kind, is_own, content = event.get("type"), _is_own(event), event.get("message")
-            folder = str_at(event, "cwd") or folder
-            yield Note("root", folder)
+            kind, is_own, message = event.get("type"), _is_own(event), object_at(event, "message")
+            yield Note("folder", str_at(event, "cwd"))
+            yield Note("model", str_at(message, "model") if is_own else "")
             if (attached := str_at(event, "attachment", "type")) in _SHOWN:
                 yield Note("unread", f"attachment {attached}")
             if kind == "result":
                 yield Note("answer", str_at(event, "result"))
+                yield _totals(event, seconds_of(events))
             elif kind in ("user", "assistant") and is_own:
-                yield Note("prompt" if kind == "user" else "answer", content_of(content))
-            if kind != "assistant":
-                continue
-            if (key := _answer_key(event, len(self.turns))) is not None:
-                turn = self.turns.setdefault(key, len(self.turns) + 1)
-            for part in objects_at(content, "content"):
+                yield Note("prompt" if kind == "user" else "answer", content_of(message))
+            if count_at(message, "usage", "output_tokens") is not None and str_at(message, "model") != SYNTHETIC:
+                yield Answer(str_at(message, "id"), str_at(message, "model"), TokenCounts.of(message.get("usage")))
+            for part in objects_at(message, "content") if kind == "assistant" else ():
                 if part.get("type") == "tool_use":
                     given, call_id = parsed_object(part.get("input")), str_at(part, "id")
                     # What is printed names the folder once; a `cd` of the session itself lasts, unless it was undone.
-                    now = None if has_moved and is_own and not event.get("cwd") else folder
-                    call = ToolCall(str_at(part, "name"), given, folder=now, turn=turn, call_id=call_id)
+                    now = None if has_moved and is_own and not event.get("cwd") else ""
+                    call = ToolCall(str_at(part, "name"), given, folder=now, call_id=call_id)
                     result = results.get(call_id, ({}, {}))
                     yield from self._called(call, result[0], result[1] or None)
                     if is_own and call.is_shell:
@@ -144,35 +141,15 @@ def _task_of(file: TrajectoryFile) -> str:
     return ""
 
 
-def _usage(events: Sequence[JsonRecord]) -> AgentUsage:
-    """The usage in the result, else summed over answers, each with the row of most tokens (it has one per part)."""
-    answers: dict[str, JsonRecord] = {}
-    for event in events:
-        if (key := _answer_key(event, len(answers))) is not None:
-            message = object_at(event, "message")
-            written, before = (count_at(row, "usage", "output_tokens") or 0 for row in (message, answers.get(key)))
-            answers[key] = message if written >= before else answers[key]
-    end = next((event for event in reversed(events) if event.get("type") == "result"), {})
+def _totals(end: JsonRecord, seconds: float | None) -> AgentUsage:
+    """The usage in the row that ends what `claude -p` prints."""
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    by_model = [[count_at(model, name) or 0 for name in names] for model in object_at(end, "modelUsage").values()]
-    tokens: list[TokenCounts | None] = [TokenCounts(*numbers) for numbers in by_model]
-    if not tokens:
-        whole = TokenCounts.of(end.get("usage"))
-        tokens = [whole] if whole else [TokenCounts.of(row.get("usage")) for row in answers.values()]
-    models = [str_at(event, "message", "model") for event in events if _is_own(event)]
-    model = most_frequent(models) or most_frequent(str_at(row, "model") for row in answers.values())
-    seconds = seconds_of(events) or (count_at(end, "duration_ms") or 0) / 1000 or None
-    n_turns, usd = len(answers) or count_at(end, "num_turns"), dollars_at(end, "total_cost_usd")
-    usage = AgentUsage(model, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=str_at(end, "subtype"))
-    return usage.with_tokens(tokens)
-
-
-def _answer_key(event: JsonRecord, n_before: int) -> str | None:
-    """The key of the model's answer that a row is part of; None if it is part of none."""
-    message = object_at(event, "message")
-    if count_at(message, "usage", "output_tokens") is None or str_at(message, "model") == SYNTHETIC:
-        return None
-    return str_at(message, "id") or f"answer {n_before + 1}"
+    models = object_at(end, "modelUsage").values()
+    by_model = [TokenCounts(*(count_at(model, name) or 0 for name in names)) for model in models]
+    seconds, n_turns = seconds or (count_at(end, "duration_ms") or 0) / 1000 or None, count_at(end, "num_turns")
+    usd, status = dollars_at(end, "total_cost_usd"), str_at(end, "subtype")
+    usage = AgentUsage(usd=usd, seconds=seconds, n_turns=n_turns, exit_status=status)
+    return usage.with_tokens(by_model or [TokenCounts.of(end.get("usage"))])
 
 
 CLAUDE_CODE = session_importer(

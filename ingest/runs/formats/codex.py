@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
-from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
+from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -65,18 +65,14 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    n_told = [0]
-    yield from _rollout(session, session.parts[0], n_told)
-    events = [event for rows in session.parts for event in rows]
-    model = most_frequent(str_at(event, "payload", "model") for event in events)
-    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=n_told[0] or None)
-    yield usage.with_tokens(map(_spent, session.parts))
+    yield from _rollout(session, session.parts[0])
+    yield AgentUsage().with_tokens(map(_spent, session.parts))
 
 
-def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], folder: str = "") -> Iterator[Event]:
-    """The events of a rollout; `n_told` counts all answers of a session, each of which is recorded after its calls."""
+def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
+    """The events of a rollout."""
     items = [_item(event) for event in events]
-    outputs, totals, is_rooted = _outputs(items), set[TokenCounts](), bool(folder)
+    outputs, totals = _outputs(items), set[TokenCounts]()
     # Newer versions give a subagent's id only in rows next to the calls.
     payloads = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
     threads = ((row, thread) for row in payloads if (thread := str_at(row, "agent_thread_id")))
@@ -84,23 +80,23 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
     for event, item in zip(events, items, strict=True):
         if (total := _total(event)) is not None and total not in totals:
             totals.add(total)
-            n_told[0] += 1
+            yield Answer()
+        yield Note("model", str_at(event, "payload", "model"))
         kind, content, is_own = str_at(item, "type"), content_of(item), item.get("role") == "assistant"
         moved = str_at(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
         moved = str_at(event, "workdir") if "sandbox" in event else moved
-        if kind == "message" and not (is_own or is_rooted) and (match := _FOLDER.search(content)):
+        if kind == "message" and not (is_own or session.folder) and (match := _FOLDER.search(content)):
             # In September 2025 only the first message gave the folder.
             moved = (match[1] or match[2]).strip()
-        if moved:
-            folder, is_rooted = moved, True
-            yield Note("root", moved)
+        yield Note("folder", moved)
+        turn = len(session.turns) + 1  # an answer is recorded after its calls
         if kind in _CALLS:
             output = outputs.get(str_at(item, "call_id"))
             for call in _calls(kind, item, output):
-                yield replace(call, folder=folder, turn=n_told[0] + 1, is_answered=output is not None)
+                yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
                 texts = (begun.get(str_at(item, "call_id"), ""), *(output.texts or ()))
-                yield from _subagents(session, "\n".join(texts), n_told, folder)
+                yield from _subagents(session, "\n".join(texts))
         elif kind == "message":
             yield Note("answer" if is_own else "prompt", content)
         elif kind in ("agent_message", "assistant_message"):
@@ -108,14 +104,14 @@ def _rollout(session: Session, events: Sequence[JsonRecord], n_told: list[int], 
         elif kind == "command_execution":
             failed = item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined")
             arguments = {"command": item.get("command")}
-            yield ToolCall("shell", arguments, str_at(item, "aggregated_output"), failed, folder, turn=n_told[0] + 1)
+            yield ToolCall("shell", arguments, str_at(item, "aggregated_output"), failed, turn=turn)
         elif kind == "mcp_tool_call":
             yield Note("unread", f"tool {str_at(item, 'server')}.{str_at(item, 'tool')}")
         elif kind and kind not in _NO_FILES:
             yield Note("unread", f"item {kind}")
 
 
-def _subagents(session: Session, output: str, n_told: list[int], folder: str) -> Iterator[Event]:
+def _subagents(session: Session, output: str) -> Iterator[Event]:
     """The events of the subagents that a call started; its output has their ids, in which their files' names end."""
     names = dict.fromkeys(re.findall(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", output))
     if not names and '"task_name"' in output:
@@ -124,7 +120,7 @@ def _subagents(session: Session, output: str, n_told: list[int], folder: str) ->
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
         for path in [path for path in sorted(session.file.all) if ends.search(path)] or [""]:
             file = session.file.all.get(path)
-            yield from session.events_in(file, lambda rows: _rollout(session, rows, n_told, folder))
+            yield from session.events_in(file, lambda rows: _rollout(session, rows))
 
 
 def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
+from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, str_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
@@ -35,14 +35,16 @@ def _events_of(session: Session) -> Iterator[Event]:
     events = session.parts[0]
     ended = [object_at(event, "data") for event in events if event.get("type") == _COMPLETE]
     results = {str_at(data, "toolCallId"): data for data in ended}
-    folder, turn = "", 0
+    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     for event in events:
         data, kind = object_at(event, "data"), event.get("type")
-        turn += kind == _TURN
-        if context := str_at(data, "context", "cwd"):
-            folder = context
-            yield Note("root", str_at(data, "context", "gitRoot") or folder)
-        if kind == _ASKED:
+        if folder := str_at(data, "context", "cwd"):
+            yield Note("root", str_at(data, "context", "gitRoot"))
+            yield Note("folder", folder)
+        yield Note("model", str_at(data, "newModel") or str_at(data, "model"))
+        if kind == _TURN:
+            yield Answer()
+        elif kind == _ASKED:
             yield Note("prompt", content_of(data))
         elif kind == _MESSAGE and not str_at(data, "parentToolCallId"):
             yield Note("answer", content_of(data))
@@ -50,16 +52,13 @@ def _events_of(session: Session) -> Iterator[Event]:
             given = data.get("arguments")
             arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
             call_id = str_at(data, "toolCallId")
-            call = ToolCall(str_at(data, "toolName"), arguments, folder=folder, turn=turn, call_id=call_id)
+            call = ToolCall(str_at(data, "toolName"), arguments, call_id=call_id)
             yield with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
-    end = next((object_at(event, "data") for event in reversed(events) if event.get("type") == "session.shutdown"), {})
-    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-    by_model = [object_at(model, "usage") for model in object_at(end, "modelMetrics").values()]
-    tokens = (TokenCounts.of_prompt(*(count_at(model, name) or 0 for name in names)) for model in by_model)
-    models = (str_at(event, "data", "newModel") or str_at(event, "data", "model") for event in events)
-    model = str_at(end, "currentModel") or most_frequent(models)
-    usage = AgentUsage(model, seconds=seconds_of(events), n_turns=turn or None, exit_status=str_at(end, "shutdownType"))
-    yield usage.with_tokens(tokens)
+        elif kind == "session.shutdown":
+            by_model = (object_at(model, "usage") for model in object_at(data, "modelMetrics").values())
+            tokens = (TokenCounts.of_prompt(*(count_at(spent, name) or 0 for name in names)) for spent in by_model)
+            usage = AgentUsage(str_at(data, "currentModel"), exit_status=str_at(data, "shutdownType"))
+            yield usage.with_tokens(tokens)
 
 
 def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:

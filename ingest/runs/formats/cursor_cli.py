@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ingest.runs.calls.outputs import joined_lines
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.sessions import Event, Note, Session, session_importer
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import (
@@ -38,26 +38,27 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    (events,), folder, answers = session.parts, "", dict[str, int]()
+    (events,) = session.parts
     done = {str_at(event, "call_id"): event for event in events if event.get("subtype") == "completed"}
     for event in events:
         kind, message = event.get("type"), object_at(event, "message")
-        folder = str_at(event, "cwd") or folder
-        yield Note("root", folder)
+        yield Note("model", str_at(event, "model"))
+        yield Note("folder", str_at(event, "cwd"))
         if kind in ("user", "assistant"):
             yield Note("prompt" if kind == "user" else "answer", content_of(message))
         answer, call_id = str_at(event, "model_call_id"), str_at(event, "call_id")
         if kind == "tool_call" and (call_id or event.get("subtype") == "completed"):
-            turn, end = answers.setdefault(answer, len(answers) + 1) if answer else 0, done.get(call_id)
+            if answer:
+                yield Answer(answer)
+            end = done.get(call_id)
             call = _call(object_at(event, "tool_call"), end if call_id else event)
-            yield replace(call, folder=folder, turn=turn, call_id=call_id, is_answered=end is not None)
+            yield replace(call, call_id=call_id, is_answered=end is not None)
             if call.tool == "task" and event is end:
                 yield Note("unread", "subagent whose file is missing")
-    end = next((event for event in reversed(events) if event.get("type") == "result"), {})
-    model = next(filter(None, (str_at(event, "model") for event in events)), None)
-    seconds, status = (count_at(end, "duration_ms") or 0) / 1000 or None, str_at(end, "subtype")
-    usage = AgentUsage(model, seconds=seconds, n_turns=len(answers) or None, exit_status=status)
-    yield usage.with_tokens([TokenCounts(*(count_at(end, "usage", name) or 0 for name in _COUNTS))])
+        if kind == "result":
+            seconds, status = (count_at(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
+            tokens = TokenCounts(*(count_at(event, "usage", name) or 0 for name in _COUNTS))
+            yield AgentUsage(seconds=seconds, exit_status=status).with_tokens([tokens])
 
 
 def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:

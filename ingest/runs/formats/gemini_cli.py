@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.sessions import Event, Note, Session, session_importer
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
-from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.usage import AgentUsage, TokenCounts, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
 
 _SHOWN = re.compile(
@@ -41,14 +41,11 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    used = list[TokenCounts]()
-    yield from _events_in(session, session.parts[0], used)
+    yield from _events_in(session, session.parts[0])
     messages = [message for rows in session.parts for message in _messages(rows)]
-    n_turns, ends = len(used), [message for message in messages if message.get("type") == "result"]
-    used += (_tokens(object_at(end, "stats"), "_tokens") for end in ends)
-    model = most_frequent(str_at(message, "model") for message in messages)
-    status = str_at(ends[-1], "status") if ends else ""
-    yield AgentUsage(model, seconds=seconds_of(messages), n_turns=n_turns or None, exit_status=status).with_tokens(used)
+    ends = [message for message in messages if message.get("type") == "result"]
+    usage = AgentUsage(seconds=seconds_of(messages), exit_status=str_at(ends[-1], "status") if ends else "")
+    yield usage.with_tokens(_tokens(object_at(end, "stats"), "_tokens") for end in ends)
 
 
 def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
@@ -59,8 +56,8 @@ def _messages(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
     return list({str_at(message, "id") or str(n): message for n, message in enumerate(_every_message(rows))}.values())
 
 
-def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCounts]) -> Iterator[Event]:
-    """The events in a file, with those of its subagents; the tokens of each answer are added to `used`."""
+def _events_in(session: Session, rows: Sequence[JsonRecord]) -> Iterator[Event]:
+    """The events in a file, with those of its subagents."""
     results = {str_at(row, "tool_id"): row for row in rows if row.get("type") == "tool_result"}
     calls = [call for message in _every_message(rows) for call in objects_at(message, "toolCalls")]
     # The first version of a call's result counts: later it is removed, to save context.
@@ -68,8 +65,9 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
     pieces = list[str]()
     for message in _messages(rows):
         kind = message.get("type")
+        yield Note("model", str_at(message, "model"))
         if kind == "gemini" and "tokens" in message:
-            used.append(_tokens(object_at(message, "tokens"), ""))
+            yield Answer(tokens=_tokens(object_at(message, "tokens"), ""))
         is_answer = kind == "message" and message.get("role") == "assistant"
         # A stream contains an answer in pieces.
         if not (is_answer and message.get("delta") is True):
@@ -87,13 +85,13 @@ def _events_in(session: Session, rows: Sequence[JsonRecord], used: list[TokenCou
             yield ended if result is not None else replace(call, is_answered=False)
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
             call_id, agent = str_at(row, "id"), str_at(row, "agentId")
-            call = ToolCall(str_at(row, "name"), object_at(row, "args"), turn=len(used), call_id=call_id)
+            call = ToolCall(str_at(row, "name"), object_at(row, "args"), call_id=call_id)
             output, failed, is_answered = _recorded(gave.get(call_id, row))
             if agent:
                 yield replace(call, parsed=ParsedCall())
                 # The subagent's file is named after its id, in a folder next to the session.
                 path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
-                yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows, used))
+                yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows))
             else:
                 yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
     yield Note("answer", "".join(pieces))

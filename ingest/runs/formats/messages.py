@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.sessions import Event, Note, Session, paired, session_importer
-from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent
+from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
+from ingest.runs.usage import TokenCounts, dollars_at
 from ingest.runs.values import (
     JsonRecord,
     content_of,
@@ -94,7 +94,7 @@ def _results(message: JsonRecord) -> Iterator[JsonRecord]:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    answered: list[tuple[list[ToolCall], list[JsonRecord]]] = []
+    answered: list[tuple[JsonRecord, list[ToolCall], list[JsonRecord]]] = []
     for row in session.parts[0]:
         message = _message(row)
         text, is_own = content_of(message), message.get("role") == "assistant"
@@ -104,27 +104,24 @@ def _events_of(session: Session) -> Iterator[Event]:
         if is_own or message.get("role") == "user":
             yield Note("answer" if is_own else "prompt", text)
         if is_own:
-            answered.append((list(_calls(message)), []))
+            answered.append((message, list(_calls(message)), []))
         elif answered:
             # The text after a call in a text is its result.
-            calls, results = answered[-1]
+            _, calls, results = answered[-1]
             plain = _ANSWER.split(text.partition("\n<environment_details>")[0])[1:]
             plain = plain or [text] * (bool(calls) and not calls[0].call_id)
             answers = [{"text": answer, "failed": _REFUSED.match(answer) is not None} for answer in plain]
             results += list(_results(message)) or answers * (not results)
-    for turn, (calls, results) in enumerate(answered, start=1):
+    for message, calls, results in answered:
+        tokens = TokenCounts(*(count_at(message, "usage", name) or 0 for name in _COUNTS))
+        yield Answer("", str_at(message, "model"), tokens, dollars_at(message, "usage", "cost", "total"))
         pairs = paired([call.call_id for call in calls], results, ["id"])
         for call, own in zip(calls, pairs, strict=True):
             result = own[-1] if own else {}
             output, failed = _HEAD.sub("", str_at(result, "text")), result.get("failed") is True
             # Ids may be repeated from answer to answer.
-            ended = replace(call, output=output, failed=failed, folder=None, turn=turn, call_id="")
+            ended = replace(call, output=output, failed=failed, folder=None, call_id="")
             yield replace(ended, is_answered=bool(own))
-    given = [message for message in map(_message, session.parts[0]) if message.get("role") == "assistant"]
-    tokens = (TokenCounts(*(count_at(message, "usage", name) or 0 for name in _COUNTS)) for message in given)
-    usd = sum(dollars_at(message, "usage", "cost", "total") or 0 for message in given) or None
-    model = most_frequent(str_at(message, "model") for message in given)
-    yield AgentUsage(model, usd=usd, n_turns=len(answered) or None).with_tokens(tokens)
 
 
 MESSAGES = session_importer(

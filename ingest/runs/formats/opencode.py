@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall, numbered_from
-from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
-from ingest.runs.values import JsonRecord, at, count_at, first_text, object_at, objects_at, str_at
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, seconds_between
+from ingest.runs.values import JsonRecord, count_at, first_text, object_at, objects_at, str_at
 
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
@@ -27,33 +27,26 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    folder, n_ended, events = "", 0, session.parts[0]
-    for event in events:
+    for event in session.parts[0]:
         info, kind = object_at(event, "info"), str_at(event, "part", "type")
-        folder = str_at(info, "path", "cwd") or folder
         # Outside a repository the root is `/`.
-        yield Note("root", str_at(info, "path", "root").rstrip("/") or folder)
+        yield Note("root", str_at(info, "path", "root").rstrip("/"))
+        yield Note("folder", str_at(info, "path", "cwd"))
         is_answer = info.get("role") == "assistant"
         # In an export a message is an answer; in `run`, a row marks the end of an answer.
-        n_ended += is_answer or kind == "step-finish"
+        if is_answer or kind == "step-finish":
+            spent = info if is_answer else object_at(event, "part")
+            yield Answer("", str_at(info, "modelID"), _tokens(spent), dollars_at(spent, "cost"))
         for part in objects_at(event, "parts") or [object_at(event, "part")]:
             if part.get("type") == "text":
                 yield Note("answer" if "part" in event or is_answer else "prompt", str_at(part, "text"))
             elif part.get("type") == "tool":
                 call = _call(part)
-                yield replace(call, folder=folder, turn=n_ended + ("part" in event))
+                yield replace(call, turn=len(session.turns) + 1) if "part" in event else call
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is missing")
-    # Usage of every message of the assistant, or of every step whose end `run` printed.
-    answers = [info for event in events if str_at(info := object_at(event, "info"), "role") == "assistant"]
-    steps = [part for event in events if str_at(part := object_at(event, "part"), "type") == "step-finish"]
-    spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
-    times = [moment for part in answers for moment in object_at(part, "time").values()]
-    times += [at(event, "info", "time", "created") if answers else event.get("timestamp") for event in events]
-    model = most_frequent(str_at(part, "modelID") for part in answers)
-    seconds, n_turns = seconds_between(times, 1000 if answers else 1), len(answers or steps) or None
-    usage = AgentUsage(model, usd=sum(spent) if spent else None, seconds=seconds, n_turns=n_turns)
-    yield usage.with_tokens(map(_tokens, answers or steps))
+    times = [moment for event in session.parts[0] for moment in object_at(event, "info", "time").values()]
+    yield AgentUsage(seconds=seconds_between(times, 1000))
 
 
 def _call(part: JsonRecord) -> ToolCall:

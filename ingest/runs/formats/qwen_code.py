@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.gemini_cli import with_output
-from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
+from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
+from ingest.runs.usage import TokenCounts
 from ingest.runs.values import JsonRecord, count_at, first_text, object_at, objects_at, str_at
 
 _COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
@@ -22,25 +22,23 @@ def _is_event(row: JsonRecord) -> bool:
 
 
 def _events_of(session: Session) -> Iterator[Event]:
-    (rows,), folder, n_turns = session.parts, "", 0
+    (rows,) = session.parts
     responses = [(object_at(part, "functionResponse"), row) for row in rows for part in _parts(row)]
     results = {str_at(response, "id"): (response, row) for response, row in responses if response}
     for row in rows:
-        kind, folder = row.get("type"), str_at(row, "cwd") or folder
-        yield Note("root", folder)
-        n_turns += kind == "assistant"
+        kind = row.get("type")
+        yield Note("folder", str_at(row, "cwd"))
+        if kind == "assistant":
+            yield Answer("", str_at(row, "model"), _tokens(object_at(row, "usageMetadata")))
         text = "\n".join(str_at(part, "text") for part in _parts(row) if part.get("thought") is not True)
         # A subagent's rows are among the others.
         if kind in ("user", "assistant") and row.get("isSidechain") is not True:
             yield Note("prompt" if kind == "user" else "answer", text)
         for given in (object_at(part, "functionCall") for part in _parts(row)):
             if given:
-                name, call_id = str_at(given, "name"), str_at(given, "id")
-                call = ToolCall(name, object_at(given, "args"), folder=folder, turn=n_turns, call_id=call_id)
+                call_id = str_at(given, "id")
+                call = ToolCall(str_at(given, "name"), object_at(given, "args"), call_id=call_id)
                 yield _answered(call, *results[call_id]) if call_id in results else replace(call, is_answered=False)
-    model = most_frequent(str_at(row, "model") for row in rows)
-    usage = AgentUsage(model, seconds=seconds_of(rows), n_turns=n_turns or None)
-    yield usage.with_tokens(_tokens(object_at(row, "usageMetadata")) for row in rows)
 
 
 def _parts(row: JsonRecord) -> list[JsonRecord]:
