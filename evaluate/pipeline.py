@@ -1,19 +1,18 @@
 """From items and chunks to runs, scores and aggregates: outdated results are made again, stale ones removed."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from evaluate.metrics import Metric, metrics
 from evaluate.partition import Partition, ReadPools
 from evaluate.retrievers import Retriever
 from evaluate.runs.pooling import compare_systems
-from evaluate.runs.task_runs import TaskRuns
+from evaluate.runs.task_runs import TaskRuns, pool
 from evaluate.score.conformance import protocol_hash
-from evaluate.selection import Edition, Selection, edition, part_groups, part_name, selected_parts
-from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
+from evaluate.selection import ItemPart, Selection, edition, part_groups, part_name
+from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
@@ -28,81 +27,39 @@ from lake.text import counted
 
 
 class Job(NamedTuple):
-    """Some parts of a benchmark's items, for every task: the unit handed to a process.
+    """Some items of a benchmark under each task, with the runs over one chunker's chunks: the work of a process."""
 
-    A job's runs are those over one chunker's chunks, or, with an empty `chunker`, the imported ones.
-    """
-
-    stored: tuple[str, ...]
-    chunker: str
+    lake: Lake
+    work: Sequence[tuple[ItemPart, Sequence[Run]]]
 
 
-@dataclass(frozen=True)
-class Runner:
-    """The settings shared by all jobs of a benchmark; sent along to the process that runs a job.
+def run_job(job: Job) -> Outcome:
+    """Rank and score a job's runs, as far as not done yet; return which parts were made."""
+    read = dict[str, ReadPools]()
+    for item_part, runs in job.work:
+        # A copy, so that what is read of its items is dropped with it.
+        Partition(replace(item_part), read).run(runs)
+    read.clear()
+    release_memory()
+    return Outcome(tally=job.lake.tally)
 
-    `retrievers` are those that may run, `groups` the parts of the items that are handled together. `chunkers` maps a
-    task to the chunkers that have cut all its files, each with the fingerprint of its chunks.
-    """
 
-    lake: Path
-    edition: Edition
-    selection: Selection
-    patterns: tuple[str, ...]
-    retrievers: tuple[str, ...]
-    groups: Sequence[tuple[str, ...]]
-    chunkers: Mapping[Task, Mapping[str, str]] = field(default_factory=dict)
-
-    def run(self, job: Job) -> Outcome:
-        """Rank and score the job's runs, as far as not done yet; return which parts were made."""
-        lake, read = Lake(self.lake), dict[str, ReadPools]()
-        for task in self.chunkers:
-            for item_part, chunker, runs in self.task_runs(lake, task, [job.stored], Outcome()).jobs():
-                if chunker == job.chunker:
-                    Partition(item_part, read).run(runs)
-        read.clear()
-        release_memory()
-        return Outcome(tally=lake.tally)
-
-    def pool(self, task: Task) -> Outcome:
-        """Pool a task's scores over all items."""
-        lake = Lake(self.lake)
-        result = Outcome(tally=lake.tally)
-        self.task_runs(lake, task, self.groups, result).pool()
-        return result
-
-    def compare(self, by: tuple[Task, Protocol]) -> Outcome:
-        """Compare a task's systems under a protocol, from the pooled scores of all its runs."""
-        lake = Lake(self.lake)
-        compare_systems(lake, *by)
-        return Outcome(tally=lake.tally)
-
-    def task_runs(self, lake: Lake, task: Task, groups: Sequence[tuple[str, ...]], result: Outcome) -> TaskRuns:
-        """A task's runs over some parts of the items, with the retrievers that may run."""
-        everything, chunkers = Selection((), self.edition.limit), self.chunkers.get(task)
-        whole = list(selected_parts(lake, task, everything, groups))
-        is_whole = self.selection == everything
-        item_parts = whole if is_whole else list(selected_parts(lake, task, self.selection, groups))
-        known, label = {name: retriever_named(name) for name in self.retrievers}, self.edition.label
-        return TaskRuns(lake, task, item_parts, whole, self.selection, self.patterns, label, result, known, chunkers)
+def compare(by: tuple[Lake, Task, Protocol]) -> Outcome:
+    """Compare a task's systems under a protocol, from the pooled scores of all its runs."""
+    compare_systems(*by)
+    return Outcome(tally=by[0].tally)
 
 
 @dataclass(frozen=True)
 class BenchmarkRuns:
-    """The work planned for a benchmark: its tasks' runs over the selected items."""
+    """The runs of a benchmark's tasks, their jobs that are not entirely done, and the number of rankings in these."""
 
     name: str
-    works: Sequence[TaskRuns]
-    runner: Runner
+    tasks: Sequence[TaskRuns]
+    prepared: Mapping[str, Mapping[str, str]]
+    jobs: Sequence[Job]
+    n_rankings: int
     result: Outcome
-
-    def jobs(self) -> Counter[Job]:
-        """The jobs that are not entirely done, each with the number of its rankings, done or not."""
-        jobs = Counter[Job]()
-        for item_part, chunker, runs in (of_task for work in self.works for of_task in work.jobs()):
-            if not Partition(item_part).is_current(runs):
-                jobs[Job(tuple(item_part.stored), chunker)] += len(runs) * item_part.items.height
-        return jobs
 
 
 def evaluate(
@@ -122,41 +79,37 @@ def evaluate(
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
-    every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
-    jobs = {benchmark.name: benchmark.jobs() for benchmark in every}
-    n_rankings = {name: of_benchmark.total() for name, of_benchmark in jobs.items()}
+    every = [_planned(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     # With this many rankings, starting processes pays off even for few jobs.
-    are_long = sum(n_rankings.values()) >= 5_000
-    with engine.executor(sum(map(len, jobs.values())), are_long=are_long) as executor:
+    are_long = sum(benchmark.n_rankings for benchmark in every) >= 5_000
+    with engine.executor(sum(len(benchmark.jobs) for benchmark in every), are_long=are_long) as executor:
         # The largest benchmark first, so that the jobs waited for at the end are small.
         ranked = [
-            (benchmark, engine.results(executor, benchmark.runner.run, sorted(jobs[benchmark.name])))
-            for benchmark in sorted(every, key=lambda benchmark: -n_rankings[benchmark.name])
+            (benchmark, engine.results(executor, run_job, benchmark.jobs))
+            for benchmark in sorted(every, key=lambda benchmark: -benchmark.n_rankings)
         ]
         pooled = list[tuple[BenchmarkRuns, TaskRuns, Iterator[Outcome]]]()
         compared = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
         for benchmark, done in ranked:
-            for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(jobs[benchmark.name])):
+            for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(benchmark.jobs)):
                 benchmark.result.add(outcome)
-            for work in benchmark.works:
-                work.conclude()
-                work.remove_stale()
-            pooled += [
-                (benchmark, work, engine.results(executor, benchmark.runner.pool, [work.task]))
-                for work in benchmark.works
-            ]
-        for benchmark, work, done in console.track(pooled, "pooling", total=len(pooled)):
+            for runs in benchmark.tasks:
+                benchmark.result.add(runs.conclude(benchmark.prepared))
+                benchmark.result.changes += runs.remove_stale(known)
+            # Sent without the items, which are read again.
+            pooled += [(benchmark, runs, engine.results(executor, pool, [replace(runs)])) for runs in benchmark.tasks]
+        for benchmark, runs, done in console.track(pooled, "pooling", total=len(pooled)):
             for outcome in done:
                 benchmark.result.add(outcome)
             # A task's systems are compared while other tasks are still pooled.
-            to_compare = [(work.task, protocol) for protocol in protocols_of(work.task) if work.whole]
-            compared += [(benchmark, engine.results(executor, benchmark.runner.compare, [by])) for by in to_compare]
+            to_compare = [(lake, runs.task, protocol) for protocol in protocols_of(runs.task) if runs.whole]
+            compared += [(benchmark, engine.results(executor, compare, [by])) for by in to_compare]
         for benchmark, done in console.track(compared, "comparing", total=len(compared)):
             for outcome in done:
                 benchmark.result.add(outcome)
     for benchmark in every:
-        if not any(work.has_items for work in benchmark.works):
-            limits = benchmark.runner.selection.parameters()
+        if not any(runs.has_items for runs in benchmark.tasks):
+            limits = benchmark.tasks[0].selection.parameters()
             none = f"no scorable item of {benchmark.name}"
             message = f"{none} matches {canonical_json(limits)}" if limits else f"{none} is in the lake"
             hint = "`python -m ingest list subsets` lists all subsets."
@@ -164,39 +117,45 @@ def evaluate(
     return [benchmark.result for benchmark in every]
 
 
-def _prepared(
+def _planned(
     lake: Lake,
-    benchmark: str,
+    name: str,
     patterns: Sequence[str],
     selection: Selection,
     known: Mapping[str, Retriever],
-    tasks: Sequence[str],
+    names: Sequence[str],
     console: Console,
 ) -> BenchmarkRuns:
     """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
-    result = Outcome()
-    known_edition = edition(lake, benchmark)
+    known_edition, groups, result = edition(lake, name), part_groups(lake, name), Outcome()
     if selection.limit is None:
-        selection = Selection(selection.where, known_edition.limit)
-    groups = part_groups(lake, benchmark)
-    runner = Runner(lake.root.absolute(), known_edition, selection, tuple(patterns), tuple(known), groups)
-    wanted = [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]
-    works = [runner.task_runs(lake, task, groups, result) for task in wanted]
-    result.missing = sum(item_part.n_unscorable for item_part in works[0].item_parts)
-    for work in works:
-        if n_blank := sum(item_part.n_blank for item_part in work.item_parts):
-            result.warnings.append(
-                f"left out of {work.task.name}, as their gold is only white space: {counted(n_blank, 'item')}"
-            )
-        # Before anything is counted, so that removed parts are not counted.
-        work.remove_other_parts()
-    names = {part_name(stored) for stored in groups}
-    for part in [part for part in lake.parts("relevance", benchmark=benchmark) if part.name not in names]:
+        selection = replace(selection, limit=known_edition.limit)
+    tasks = list[TaskRuns]()
+    for task in (task for task in tasks_of(lake, name) if _is_run(lake, task, names)):
+        of_task = TaskRuns(lake, task, known_edition, selection, groups)
+        if n_blank := sum(item_part.n_blank for item_part in of_task.item_parts):
+            left_out = f"left out of {task.name}, as their gold is only white space: {counted(n_blank, 'item')}"
+            result.warnings.append(left_out)
+        tasks.append(of_task.with_runs(patterns, known, result.warnings))
+    result.missing = sum(item_part.n_unscorable for item_part in tasks[0].item_parts)
+    # Before anything is counted, so that removed parts are not counted.
+    for of_task in tasks:
+        of_task.remove_other_parts()
+    kept = {part_name(stored) for stored in groups}
+    for part in [part for part in lake.parts("relevance", benchmark=name) if part.name not in kept]:
         lake.remove(part)
-    for work in works:
-        work.prepare(console.track)
-    chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    return BenchmarkRuns(benchmark, works, replace(runner, chunkers=chunkers), result)
+    prepared, work, n_rankings = (
+        dict[str, Mapping[str, str]](),
+        defaultdict[tuple[tuple[str, ...], str], list[tuple[ItemPart, Sequence[Run]]]](list),
+        0,
+    )
+    for of_task in tasks:
+        prepared |= of_task.prepare(console.track, result.warnings)
+        for item_part, chunker, runs in of_task.work():
+            if not Partition(item_part).is_current(runs):
+                work[tuple(item_part.stored), chunker].append((item_part, runs))
+                n_rankings += len(runs) * item_part.items.height
+    return BenchmarkRuns(name, tasks, prepared, [Job(lake, work[key]) for key in sorted(work)], n_rankings, result)
 
 
 def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:

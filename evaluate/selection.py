@@ -105,6 +105,11 @@ class Edition(NamedTuple):
     label: str
     limit: int | None
 
+    @property
+    def everything(self) -> Selection:
+        """The selection of all items in the lake."""
+        return Selection((), self.limit)
+
 
 def edition(lake: Lake, benchmark: str) -> Edition:
     """The edition in the benchmark's own row; an error if the lake does not hold the benchmark."""

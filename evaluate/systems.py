@@ -22,12 +22,20 @@ from lake.store import Lake, Part
 
 @dataclass(frozen=True)
 class BuiltInSystem:
-    """A chunker and the fingerprint of its chunks, with a retriever; for the oracle also the protocol of its gold."""
+    """A chunker and the fingerprint of its chunks, with a retriever; for the oracle also the protocol of its gold.
+
+    `written` is the retriever's name as it was requested: a local model is named by its path.
+    """
 
     chunker: str
     chunker_stamp: str
     retriever: Retriever
     protocol: Protocol | None = None
+    written: str = ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Sent to another process, it has the retriever found there: its functions cannot be sent."""
+        return _received, (self.chunker, self.chunker_stamp, self.written, self.protocol)
 
     @property
     def name(self) -> str:
@@ -55,6 +63,10 @@ class BuiltInSystem:
             label,
             selection,
         )
+
+
+def _received(chunker: str, stamp: str, written: str, protocol: Protocol | None) -> BuiltInSystem:
+    return BuiltInSystem(chunker, stamp, retriever_named(written), protocol, written)
 
 
 @dataclass(frozen=True)
@@ -108,10 +120,10 @@ def resolve_systems(
                 or (f"{chunker}+{name}" in made_before and not retriever.why_missing)
             )
         }
-        running = [meant[name] for name in (picked | baselines if picked else ())]
-        for retriever in sorted(running, key=lambda retriever: (retriever.needs != "gold", retriever.name)):
+        running = [(meant[name], name) for name in (picked | baselines if picked else ())]
+        for retriever, name in sorted(running, key=lambda pair: (pair[0].needs != "gold", pair[0].name)):
             shown: Sequence[Protocol | None] = protocols if retriever.needs == "gold" else [None]
-            systems += [BuiltInSystem(chunker, stamp, retriever, protocol) for protocol in shown]
+            systems += [BuiltInSystem(chunker, stamp, retriever, protocol, name) for protocol in shown]
     return systems
 
 

@@ -32,6 +32,10 @@ class Lake:
         self.damage: list[str] = []
         self.tally = PartCounts()
 
+    def __reduce__(self) -> tuple[type["Lake"], tuple[Path]]:
+        """Sent to another process, it counts the parts of that process."""
+        return Lake, (self.root.absolute(),)
+
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table as a lazy frame, with declared and folder columns; `folders` filters by folder values."""
         return self._frame(table(name), self.parts(name, **folders))

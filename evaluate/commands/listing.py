@@ -13,7 +13,7 @@ from evaluate.metrics import metrics
 from evaluate.rank.pools import load_pools
 from evaluate.retrievers import retrievers
 from evaluate.retrievers.dense import chunk_texts, text_key
-from evaluate.selection import Selection, edition, selected_parts
+from evaluate.selection import edition, selected_parts
 from evaluate.systems import imported_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.benchmarks import known_protocols, known_tasks, tasks_of
@@ -95,7 +95,7 @@ def texts(
 
 
 def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterator[pl.DataFrame]:
-    selection = Selection((), edition(lake, benchmark).limit)
+    selection = edition(lake, benchmark).everything
     for task in tasks_of(lake, benchmark):
         if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
             continue

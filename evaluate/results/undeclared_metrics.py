@@ -10,7 +10,7 @@ from evaluate.metrics import Metric, Requested, metrics_of
 from evaluate.runs.pooling import systems_of
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
-from evaluate.selection import Selection, edition, selected_parts
+from evaluate.selection import edition, selected_parts
 from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol, Task
 from lake.relevance import RELEVANCE
@@ -59,7 +59,7 @@ def explored(
     runs = [Run(run_id, chunker=chunker, is_chance=is_expected) for run_id, chunker, is_expected in systems]
     rules = _rules_for(protocol, requested, runs) if requested and runs else {}
     frames: list[pl.DataFrame] = [Scores.create_empty().select(measured)]
-    for part in selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit)) if rules else ():
+    for part in selected_parts(lake, task, edition(lake, task.benchmark).everything) if rules else ():
         scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
         frames += [tables[-1].select(measured) for _, tables in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
