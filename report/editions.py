@@ -22,8 +22,8 @@ EDITIONS = Path(__file__).resolve().parents[1] / "lake" / "published"
 EDITION_TAG = "published"
 """The tag of benchmarks that are editions."""
 
-FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline")
-"""Columns an edition's file may have in addition to its table's: the site's downloads contain them."""
+FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline", "share_of_oracle")
+"""Columns an edition's file may have in addition to its table's: downloads contain them, or did (the last)."""
 
 
 @cache

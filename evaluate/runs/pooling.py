@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain
 
 import polars as pl
 
@@ -13,76 +14,41 @@ from evaluate.selection import ItemPart
 from evaluate.statistics.boards import board_rows, characters_of, ledger_means, rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
-from evaluate.statistics.means import aggregate, with_share_of_oracle
+from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import PlannedRun, Run, batches, rows_of, run_batches
+from evaluate.systems import Run, batches, rows_of, run_batches
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
-from lake.make import BuildTarget, Input, target_of, write_by_run
+from lake.make import BuildTarget, target_of, write_by_run
 from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part, contents_of
-from lake.tables.evaluated import Aggregates, Ledger
+from lake.tables.evaluated import Ledger
 
 
 def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """Aggregate the scores of runs under some protocols, unless the aggregates are current."""
-    if not item_parts:
+    todo: dict[Run, BuildTarget] = {}
+    for run in runs:
+        names = [protocol.name for protocol in protocols]
+        stored = [part.parts_of("scores", protocol=name, run_id=run.run_id) for name in names for part in item_parts]
+        if inputs := list(chain.from_iterable(stored)):
+            folders = {"benchmark": item_parts[0].task.benchmark, "run_id": run.run_id}
+            lake, code = item_parts[0].lake, [aggregate]
+            target = target_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
+            if not target.is_current:
+                todo[run] = target
+    if not todo:
         return
-    lake, benchmark = item_parts[0].lake, item_parts[0].task.benchmark
-    targets: dict[Run, BuildTarget] = {}
-    # Oracles first: the aggregates of the runs that they bound need theirs.
-    for run in sorted(runs, key=lambda run: not run.protocol):
-        folders = {"benchmark": benchmark, "run_id": run.run_id}
-        inputs: list[Input] = [
-            part
-            for protocol in protocols
-            for item_part in item_parts
-            if (part := lake.part("scores", item_part.part, protocol=protocol.name, **folders))
-        ]
-        bounds = [targets[target] for target in targets if target.protocol and target.chunker == run.chunker]
-        if inputs:
-            inputs += bounds if _is_bounded(run) else []
-            code = (aggregate, with_share_of_oracle)
-            targets[run] = target_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
-    todo = {run: target for run, target in targets.items() if not target.is_current}
-    if todo:
-        frames = [
-            rows for protocol in protocols for rows in _aggregated(item_parts, protocol, list(targets), list(todo))
-        ]
-        write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(frames))
-
-
-def _is_bounded(run: Run) -> bool:
-    return isinstance(run, PlannedRun) and not run.protocol
-
-
-def _aggregated(
-    item_parts: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], todo: Sequence[Run]
-) -> Iterator[pl.DataFrame]:
-    """The aggregates of some runs under one protocol; oracles come before the runs that they bound."""
-    lake = item_parts[0].lake
-    oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
-    bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
-    items = pl.concat([item_part.items for item_part in item_parts]).lazy()
-    stored = [
-        part
-        for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})
-        for part in lake.parts("aggregates", benchmark=item_parts[0].task.benchmark, run_id=run_id)
-    ]
-    of_protocol = lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name)
-    known: list[pl.DataFrame] = [Aggregates.cast(of_protocol).collect()]
-    for batch in batches(_scored_by(protocol, todo), "scores", item_parts, protocol=protocol.name):
-        scores = pl.concat([rows_of(item_part, "scores", batch, protocol=protocol.name) for item_part in item_parts])
-        run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
-        means = aggregate(protocol, scores.drop("benchmark"), items, run_items).collect()
-        known.append(means.filter(pl.col("run_id").is_in(list(oracles.values()))))
-        yield with_share_of_oracle(means.lazy(), pl.concat(known).lazy(), bounds).collect()
-
-
-def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
-    return [run for run in runs if run.protocol in ("", protocol.name)]
+    items, means = pl.concat([item_part.items for item_part in item_parts]).lazy(), list[pl.DataFrame]()
+    for protocol in protocols:
+        name, mine = protocol.name, [run for run in todo if run.protocol in ("", protocol.name)]
+        for batch in batches(mine, "scores", item_parts, protocol=name):
+            scores = pl.concat([rows_of(item_part, "scores", batch, protocol=name) for item_part in item_parts])
+            run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
+            means.append(aggregate(protocol, scores.drop("benchmark"), items, run_items).collect())
+    write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(means))
 
 
 def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
@@ -92,7 +58,7 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     chance = [retriever.name for retriever in known if retriever.is_chance]
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
     return runs.select(
-        *("run_id", "system", "task", "chunker", "retriever", "status", "limit"),
+        *("run_id", "system", "task", "chunker", "retriever", "origin", "status", "limit", "protocol", "selection"),
         is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),
         is_baseline=built_in & pl.col("retriever").is_in(tagged),
         is_expected=built_in & pl.col("retriever").is_in(chance),

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 import dataframely as dy
 import polars as pl
 
-from evaluate.metrics import metric_named, metrics_of
+from evaluate.metrics import metric_named, metrics, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
 from evaluate.score.ledger import GOLD_CLASSES
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, in_slice_of
@@ -190,10 +190,11 @@ def board_rows(
     opening = headline_slice(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
     by_size = values.sort("n_items", "slice_value", descending=[True, False]).group_by("slice", maintain_order=True)
-    shown = aggregates.lazy().drop("protocol", "share_of_oracle")
+    shown = aggregates.lazy().drop("protocol")
     shown = shown.join(by_size.head(MAX_VALUES), on=SLICE, how="semi", maintain_order="left")
     shown = shown.join(_columns(protocol, aggregates), on=MEASURE)
     shown = shown.join(runs.lazy().select("run_id", "system", "task", "status", "limit"), on="run_id")
+    shown = shown.join(_bounds(protocol, runs, aggregates.lazy()), on=[*MEASURE, *SLICE, "run_id"], how="left")
     n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max().over(*MEASURE, *SLICE)
     incomplete = pl.when(pl.col("status") != "complete").then("status")
     fewer = pl.when(pl.col("n") < n_asked).then(pl.lit(FEWER_ITEMS)).otherwise(pl.lit(""))
@@ -206,9 +207,9 @@ def board_rows(
     for average in AVERAGES:
         value, low, high = map(pl.col, average_columns(average))
         ends = {"value": value, "low": low, "high": high, "is_shown": pl.col("own") == average}
-        averaged.append(shown.with_columns(average=pl.lit(average), **ends))
-    oracle = aggregates.lazy().select(*MEASURE, *SLICE, "run_id", "share_of_oracle", average=pl.lit("macro"))
-    rows = pl.concat(averaged).join(oracle, on=[*MEASURE, *SLICE, "run_id", "average"], how="left")
+        share = value / pl.col("bound") if average == "macro" else pl.lit(None, pl.Float64)
+        averaged.append(shown.with_columns(average=pl.lit(average), share_of_oracle=share, **ends))
+    rows = pl.concat(averaged)
     directed = pl.col("value") * pl.when("lower_is_better").then(1).otherwise(-1)
     rows = rows.sort(*_VIEW, pl.col("state") != "", directed, "system", "run_id", nulls_last=True)
     rows = rows.with_columns(place=pl.int_range(1, pl.len() + 1).over(_VIEW))
@@ -218,6 +219,24 @@ def board_rows(
     rows = rows.join(characters.lazy(), on=["run_id", "k", *SLICE], how="left")
     rows = _with_differences(rows.collect(), kind, comparisons.lazy())
     return Boards.cast(rows.with_columns(protocol=pl.lit(protocol.name))).collect()
+
+
+def _bounds(protocol: Protocol, runs: pl.DataFrame, aggregates: pl.LazyFrame) -> pl.LazyFrame:
+    """What the oracle reaches over the same chunks and items as a run made here: MEASURE, SLICE, run_id, bound."""
+    bounded = [
+        metric.name
+        for metric in metrics().values()
+        # Among metrics of sets of lines, the oracle bounds F1 alone; it may not reach the best of the others.
+        if (metric.shape == "ranked" and metric.direction == "higher") or metric.name == "line_f1"
+    ]
+    # Lists of structs cannot be compared.
+    items = pl.col("selection").list.eval(pl.element().struct.json_encode()).list.join("")
+    made, same = runs.lazy().filter(origin="built-in").with_columns(items=items), ["chunker", "limit", "items"]
+    oracles = made.filter(protocol=protocol.name).select(*same, oracle="run_id")
+    pairs = made.filter(pl.col("protocol").is_null()).join(oracles, on=same, nulls_equal=True)
+    reached = aggregates.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)
+    reached = reached.select(*MEASURE, *SLICE, oracle="run_id", bound="macro")
+    return reached.join(pairs.select("run_id", "oracle"), on="oracle").drop("oracle")
 
 
 def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:

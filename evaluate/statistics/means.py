@@ -1,12 +1,12 @@
 """Means over items, ratios of sums and means over repositories, for every slice of the items."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import dataframely as dy
 import polars as pl
 
-from evaluate.metrics import metrics, metrics_of
+from evaluate.metrics import metrics_of
 from evaluate.statistics.intervals import bounds_of, ends_of, item_intervals
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
@@ -74,10 +74,7 @@ def aggregate(
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     averages = [pl.when(pl.col(name).is_nan()).then(nothing).otherwise(name).alias(name) for name in AVERAGES]
     whole = (
-        means.join(item_intervals(drawn, _OF), on=_OF, how="left")
-        .join(measures, on="measure")
-        # The share of the oracle compares runs: :func:`with_share_of_oracle` adds it.
-        .with_columns(*averages, share_of_oracle=pl.lit(None, pl.Float64))
+        means.join(item_intervals(drawn, _OF), on=_OF, how="left").join(measures, on="measure").with_columns(averages)
     )
     return Aggregates.cast(whole.sort(Aggregates.primary_key()))
 
@@ -153,24 +150,3 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
     shares = {"precision": protocol.context.empty_prediction, "coverage": covered}
     names = {metric.name for metric, _ in metrics_of(protocol)}
     return {name: shares[what] for name in names if (what := name.rpartition("_")[2]) in shares}
-
-
-def with_share_of_oracle(
-    aggregates: dy.LazyFrame[Aggregates], oracles: pl.LazyFrame, bounds: Mapping[str, str]
-) -> dy.LazyFrame[Aggregates]:
-    """The aggregates with `share_of_oracle`: a run's macro over its oracle's (`bounds`: run → oracle over its chunks).
-
-    Null for runs without an oracle, if the oracle's macro is 0 or null, and for metrics that the oracle does not bound.
-    """
-    bounded = [
-        metric.name
-        for metric in metrics().values()
-        # Among metrics of sets of lines, the oracle bounds F1 alone; it may not reach the best of the others.
-        if (metric.shape == "ranked" and metric.direction == "higher") or metric.name == "line_f1"
-    ]
-    bound = oracles.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)
-    pairs = pl.LazyFrame(list(bounds.items()), {"bounded": pl.String, "run_id": pl.String}, orient="row")
-    key = ["run_id", *MEASURE, *SLICE]
-    of_run = bound.select(*key, bound="macro").join(pairs, on="run_id").drop("run_id")
-    both = aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")
-    return Aggregates.cast(both.with_columns(share_of_oracle=pl.col("macro") / pl.col("bound")))

@@ -57,7 +57,6 @@ class Aggregates(dy.Schema):
     item_low, item_high = number_columns(2, nullable=True)
     n, n_items, n_repos, n_failed, n_not_applicable = integer_columns(5)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
-    share_of_oracle = dy.Float64(nullable=True)
 
 
 class Ledger(dy.Schema):

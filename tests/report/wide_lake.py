@@ -184,7 +184,7 @@ def _aggregates(scores: pl.DataFrame, items: pl.DataFrame, benchmark: str) -> pl
             *key, "n", "n_items", "n_repos", "macro", micro="macro", by_repo="macro",
             **{f"{of}low": centre - 0.03 for of in ("", "micro_", "by_repo_", "item_")},
             **{f"{of}high": centre + 0.03 for of in ("", "micro_", "by_repo_", "item_")},
-            n_failed=0, n_not_applicable=0, unit=pl.lit("item"), share_of_oracle=pl.col("macro").clip(0, 1),
+            n_failed=0, n_not_applicable=0, unit=pl.lit("item"),
         ))  # fmt: skip
     return pl.concat(frames)
 

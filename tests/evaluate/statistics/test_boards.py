@@ -32,10 +32,10 @@ def aggregate(run_id: str, value: float, metric: str = "line_f1", n: int = 4, wh
 
 def boards(rows: list[dict[str, object]], comparisons: pl.DataFrame | None = None) -> pl.DataFrame:
     runs = pl.DataFrame([
-        {"run_id": run_id, "system": system, "task": "contextbench/issue", "limit": None,
+        {"run_id": run_id, "system": system, "task": "contextbench/issue", "origin": "imported",
          "status": "partial" if run_id == "part" else "complete"}
         for run_id, system in SYSTEMS.items()
-    ], schema_overrides={"limit": pl.Int64})  # fmt: skip
+    ], schema=table("runs").columns)  # fmt: skip
     return board_rows(
         PROTOCOL, runs, "contextbench",
         aggregates=pl.DataFrame(rows, schema=table("aggregates").columns), ranks=empty("ranks"),

@@ -92,7 +92,8 @@ def test_random_has_scores_and_no_steps_of_its_own(lake: Lake) -> None:
 
 def test_the_oracle_bounds_what_is_retrieved_and_gives_the_share(lake: Lake) -> None:
     f1 = macro(lake, "line_f1")
-    rows = whole(lake).filter(pl.col("metric") == "line_f1", pl.col("k") == 0)
+    rows = lake.read("boards", protocol=DOCS).filter(metric="line_f1", k=0, slice="all", average="macro")
+    rows = rows.join(lake.read("runs").select("run_id", "system"), on="run_id")
     shares = dict(rows.select("system", "share_of_oracle").iter_rows())
     bound, bm25, chance = (f1[f"whole-file+{name}"] for name in ("oracle", "bm25-okapi", "random"))
     assert None not in (bound, bm25, chance)
