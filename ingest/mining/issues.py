@@ -99,6 +99,10 @@ class IssueMiner:
                 rows[question] = row
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
+    def rows(self) -> list[dict[str, object]]:
+        """The tasks."""
+        return self.tasks
+
     def summary(self) -> str:
         """A sentence with the number of tasks and of the commits that were left out."""
         n_tasks = len(self.tasks)

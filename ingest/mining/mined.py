@@ -3,22 +3,21 @@
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Generic, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
 from ingest.benchmarks.declaration import Benchmark, declared_files
 from ingest.mining.history import History, fetched
 from ingest.mining.issues import IssueMiner
-from ingest.mining.miner import Completion, MinedTask, choose, folder_of, mine_functions
-from ingest.mining.names import GENERATED, Question, SourceFiles, is_source, usages_by_name
-from ingest.mining.sample import PROMPT_TOKENS, made_entry
-from ingest.sources.git import checked, form_fault
-from ingest.sources.repository import MAX_SEARCHED_BYTES
+from ingest.mining.miner import choose, folder_of, mine_functions
+from ingest.mining.names import GENERATED, SourceFiles, Task, is_source, mine_lines
+from ingest.mining.sample import made_tree
+from ingest.sources.git import MAX_BLOB_BYTES, checked, form_fault
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, TreesSource, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
@@ -36,14 +35,15 @@ class MineRequest(NamedTuple):
 
 
 @dataclass
-class _CodeMiner(Generic[MinedTask]):
+class CodeMiner:
     """Mines one kind of task from the files at the head of a history; tasks are drawn evenly over the files."""
 
-    kind: str
-    mine: Callable[[str, SourceFiles], Iterable[MinedTask]]
     history: History
     repository: str
-    request: MineRequest
+    n: int
+    seed: str
+    kind: str
+    mine: Callable[[str, SourceFiles], Iterable[Task]]
     left_out: Counter[str] = field(default_factory=Counter)
     n_candidates: int = 0
 
@@ -54,54 +54,53 @@ class _CodeMiner(Generic[MinedTask]):
         return {path: blob_id for path, blob_id in listing.items() if language_of(path)}
 
     @cached_property
-    def entries(self) -> list[Entry]:
-        """The files of known languages; reading one over `MAX_SEARCHED_BYTES` raises an error."""
-
-        def opened(path: str) -> io.BytesIO:
-            data = self.history.contents(self.listing.values())[self.listing[path]]
-            if data is None or len(data) > MAX_SEARCHED_BYTES:
-                raise UnreadableFileError(path, f"it has more than {MAX_SEARCHED_BYTES:,} bytes")
-            return io.BytesIO(data)
-
-        return [Entry(path, UNKNOWN_SIZE, partial(opened, path), made_from=of) for path, of in self.listing.items()]
-
-    @cached_property
     def files(self) -> SourceFiles:
         """The repository's own source files; the other files are counted in `left_out`."""
-        contents = dict[str, bytes]()
-        for entry in self.entries:
-            if is_source(entry.path):
-                try:
-                    contents[entry.path] = entry.read()
-                except UnreadableFileError:
-                    self.left_out[f"file of more than {MAX_SEARCHED_BYTES:,} bytes"] += 1
-            else:
-                self.left_out["generated or vendored file" if GENERATED.search(entry.path) else "test file"] += 1
+        sources = [path for path in self.listing if is_source(path)]
+        contents = dict(self.history.files(self.repository, self.history.head).read(sources))
+        others = self.listing.keys() - sources
+        self.left_out.update("generated or vendored file" if GENERATED.search(path) else "test file" for path in others)
+        if n_large := len(sources) - len(contents):
+            self.left_out[f"file of more than {MAX_BLOB_BYTES:,} bytes"] = n_large
         return SourceFiles(contents, self.left_out)
 
     @cached_property
-    def tasks(self) -> list[MinedTask]:
+    def tasks(self) -> list[Task]:
         """The tasks that were drawn."""
         candidates = list(self.mine(self.repository, self.files))
         self.n_candidates = len(candidates)
-        n_same = len(candidates) - len({task.answer.strip() for task in candidates})
-        self.left_out.update({"same answer as another": n_same} if n_same else {})
-        return choose(candidates, self.request.n, self.request.seed)
+        if n_same := len(candidates) - len({task.answer.strip() for task in candidates}):
+            self.left_out["same answer as another"] = n_same
+        return choose(candidates, self.n, self.seed)
+
+    def pool(self) -> Tree:
+        """The files of known languages, in RepoEval's folder for the repository; reading a large one is an error."""
+
+        def opened(path: str) -> io.BytesIO:
+            data = self.history.contents(self.listing.values())[self.listing[path]]
+            if data is None:
+                raise UnreadableFileError(path, f"it has more than {MAX_BLOB_BYTES:,} bytes")
+            return io.BytesIO(data)
+
+        files = [
+            Entry(f"{folder_of(self.repository)}/{path}", UNKNOWN_SIZE, partial(opened, path), made_from=blob_id)
+            for path, blob_id in self.listing.items()
+        ]
+        return Tree("files", files)
+
+    def rows(self, language: str = "") -> list[object]:
+        """The tasks as rows, with a language those in its files."""
+        return [task.row() for task in self.tasks if language in ("", language_of(task.path))]
 
     def summary(self) -> str:
         """A sentence with the number of tasks drawn, of candidates, and of those left out by each rule."""
-        languages = Counter(language_of(task.location[0]) for task in self.tasks)
+        languages = Counter(language_of(task.path) for task in self.tasks)
         by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
         left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()))
         tasks = counted(languages.total(), f"{self.kind} task")
         drawn = f"{tasks}{by_language and f' ({by_language})'} of {self.n_candidates:,}"
         files = counted(len(self.files.contents), "source file")
         return f"{drawn} in {files}; left out: {left_out or 'none'}"
-
-
-Miner = _CodeMiner[Completion] | _CodeMiner[Question] | IssueMiner
-MinedBenchmark = tuple[Benchmark, TreesSource, tuple[str, ...], Miner]
-"""A benchmark named after the repository, its source, its subsets, and its miner."""
 
 
 def open_repository(request: MineRequest, cache: Path) -> History:
@@ -115,91 +114,65 @@ def open_repository(request: MineRequest, cache: Path) -> History:
     return fetched(folder.as_uri(), cache, request.at)
 
 
-def mined(
-    request: MineRequest, history: History, tasks: list[str], declared: Mapping[str, Benchmark]
-) -> list[MinedBenchmark]:
-    """The benchmarks of a repository, one per kind of task; tasks are mined when they are first read."""
-    name, repository, read_from = _names(request)
-    pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
-    made = []
-    for task in tasks:
-        like, title, meaning, mine = MINED_TASKS[task]
-        miner, trees, subsets = mine(history, repository, request)
-        own = own_benchmark(declared[like], f"{name}-{task}")
-        # Files of all languages; RepoEval's own `find` keeps only Python.
-        find = own.find
-        if task == "completion":
-            find = partial(declared_files, trees["tasks"].entries, [trees["files"]], ())
-        benchmark = replace(own, title=title.format(name), meaning=meaning, find=find)
-        source = TreesSource(trees, name=read_from, label="mined", pinned=pinned, repositories=history)
-        made.append((benchmark, source, subsets, miner))
-    return made
-
-
-_Mined = tuple[Miner, dict[str, Tree], tuple[str, ...]]
-
-
-def _entry(miner: Miner, request: MineRequest, path: str, rows: Callable[[], Iterable[object]]) -> Entry:
-    parameters = [miner.history.head, miner.repository, request.n, request.seed, path]
-    code = [type(miner)] if isinstance(miner, IssueMiner) else [type(miner), miner.mine]
-    return made_entry(path, rows, made_from(parameters=parameters, code=code))
-
-
-def _completions(history: History, repository: str, request: MineRequest) -> _Mined:
-    miner = _CodeMiner("completion", mine_functions, history, repository, request)
-
-    def rows() -> list[object]:
-        return [task.row(number, PROMPT_TOKENS["2k"]) for number, task in enumerate(miner.tasks)]
-
-    files = [replace(entry, path=f"{folder_of(repository)}/{entry.path}") for entry in miner.entries]
-    tasks = Tree("tasks", [_entry(miner, request, "completions.jsonl", rows)])
-    return miner, {"tasks": tasks, "files": Tree("files", files)}, ("function-2k",)
-
-
-def _questions(repository: str, files: SourceFiles) -> Iterator[Question]:
-    for usage in usages_by_name(repository, files):
-        yield from usage.questions()
-
-
-def _lines(history: History, repository: str, request: MineRequest) -> _Mined:
-    miner = _CodeMiner("next-line", _questions, history, repository, request)
-
-    def rows(language: str) -> list[object]:
-        return [task.as_row() for task in miner.tasks if language_of(task.location[0]) == language]
-
-    languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
-    entries = [_entry(miner, request, f"{name}_line.jsonl", partial(rows, name)) for name in languages]
-    return miner, {"data": Tree("data", entries)}, tuple(f"{name}_line/test" for name in languages)
-
-
-def _issues(history: History, repository: str, request: MineRequest) -> _Mined:
-    miner = IssueMiner(history, repository, request.n, request.seed)
-    entry = _entry(miner, request, "issues.jsonl", lambda: miner.tasks)
-    return miner, {".": Tree(".", [entry])}, ("full",)
-
-
-MINED_TASKS: Mapping[str, tuple[str, str, str, Callable[[History, str, MineRequest], _Mined]]] = {
+MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
     "completion": (
         "repoeval",
         "Completing the functions of {}",
         "The text before a function's body is the query; gold runs from there to the body's end.",
-        _completions,
     ),
     "line": (
         "repobench-r",
         "The next line in {}",
         "The lines before one that first uses another file's definition are the query; gold is that definition.",
-        _lines,
     ),
     "issue": (
         "contextbench",
         "Which code did the commits of {} change?",
         "A commit's message is the query, the repository at its parent is searched; gold are the definitions around "
         "the lines that it replaces there.",
-        _issues,
     ),
 }
-"""Kind of task → the benchmark whose rules apply to it, its title, its meaning, and the function that mines it."""
+"""Kind of task → the benchmark whose rules apply to it, its title and its meaning."""
+
+Miner = CodeMiner | IssueMiner
+MinedBenchmark = tuple[Benchmark, TreesSource, tuple[str, ...], Miner]
+"""A benchmark named after the repository, its source, its subsets, and its miner."""
+
+
+def mined(
+    request: MineRequest, history: History, kinds: list[str], declared: Mapping[str, Benchmark]
+) -> list[MinedBenchmark]:
+    """The benchmarks of a repository, one per kind of task; tasks are mined when they are first read."""
+    name, repository, read_from = _names(request)
+    pinned = f"{history.head} n={request.n}" + (f" seed={request.seed}" if request.seed else "")
+    made = list[MinedBenchmark]()
+    for kind in kinds:
+        like, title, meaning = MINED_TASKS[kind]
+        own = own_benchmark(declared[like], f"{name}-{kind}")
+        benchmark = replace(own, title=title.format(name), meaning=meaning)
+        miner: Miner
+        subsets: tuple[str, ...]
+        rows: Mapping[str, Callable[[], Iterable[object]]]
+        if kind == "issue":
+            miner, folder, subsets = IssueMiner(history, repository, request.n, request.seed), ".", ("full",)
+            rows = {"issues.jsonl": miner.rows}
+        elif kind == "line":
+            miner, folder = CodeMiner(history, repository, request.n, request.seed, "next-line", mine_lines), "data"
+            languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
+            rows = {f"{language}_line.jsonl": partial(miner.rows, language) for language in languages}
+            subsets = tuple(f"{language}_line/test" for language in languages)
+        else:
+            miner = CodeMiner(history, repository, request.n, request.seed, "completion", mine_functions)
+            folder, rows, subsets = "tasks", {"completions.jsonl": miner.rows}, ("function-2k",)
+            pool = miner.pool()
+        digest = made_from(parameters=[history.head, repository, request.n, request.seed], code=[type(miner)])
+        tasks = made_tree(folder, rows, digest)
+        if kind == "completion":
+            # Files of all languages; RepoEval's own `find` keeps only Python.
+            benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool], ()))
+        source = TreesSource({folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history)
+        made.append((benchmark, source, subsets, miner))
+    return made
 
 
 def _names(request: MineRequest) -> tuple[str, str, str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from operator import itemgetter
-from typing import Literal, TypeVar
 
 from tree_sitter import Node
 
 from ingest.contents.definitions import docs_definitions, ending_of
-from ingest.mining.names import DrawnTask, SourceFiles
+from ingest.mining.names import SourceFiles, Task
+from lake.fingerprint import sha256_of
 from lake.text import regex_tokens
 
-Level = Literal["function", "line"]
+PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
+"""The maximum number of `regex` tokens in a prompt. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
+those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
 BODY_LINES = range(3, 29)
 """The allowed number of lines of a function's body: RepoEval's own 455 functions have 3 to 28."""
@@ -27,53 +28,46 @@ _FUNCTION = re.compile(r"function|method|constructor|init_declaration")
 _DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither an f-string nor bytes
 
 
-@dataclass(frozen=True)
-class Completion(DrawnTask):
-    """Lines `[start, end)` of a repository's file to be completed, from 0; `name` is that of a function, else empty."""
+def choose(tasks: Iterable[Task], limit: int, seed: str = "") -> list[Task]:
+    """At most `limit` tasks, sorted by place: one of each file in turn, in hash order, without equal answers."""
 
-    repo: str
-    lines: list[str]
-    name: str
+    def order(task: Task) -> tuple[str, str, int]:
+        identity = (*([seed] if seed else []), *task.identity)
+        return sha256_of("\0".join(identity).encode()), task.path, task.line
 
-    @classmethod
-    def of(
-        cls, level: Level, repo: str, path: str, lines: list[str], start: int, end: int, name: str = "", known: str = ""
-    ) -> Completion:
-        """A completion; `known` identifies it and stays the same when code around it moves."""
-        return cls((level, repo, path, known), (path, start), "".join(lines[start:end]), repo, lines, name)
-
-    def row(self, number: int, limit: int) -> dict[str, object]:
-        """A row of RepoEval's task files; the prompt has at most `limit` tokens, id and answer are as RepoCoder's."""
-        path, line = self.location
-        prompt, start = prompt_before(self.lines, line, limit)
-        folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
-        task, last = f"{folder}/{number}", dict[str, object](line_no=line)
-        if self.name:
-            task, answer = f"{self.repo.replace('/', '--')}/idx", f"{answer}\n"
-            last = {"lineno": line, "function_name": self.name}
-        parts = [folder, *path.split("/")]
-        first = {"task_id": task, "ground_truth": answer, "fpath_tuple": parts, "context_start_lineno": start}
-        return {"prompt": prompt, "metadata": {**first, **last}}
-
-
-MinedTask = TypeVar("MinedTask", bound=DrawnTask)
-
-
-def choose(tasks: Iterable[MinedTask], limit: int, seed: str = "") -> list[MinedTask]:
-    """At most `limit` tasks, sorted by location: one of each file in turn, in hash order, without equal answers."""
     turns: Counter[str] = Counter()
     numbered = []
-    for task in sorted(tasks, key=lambda task: task.order(seed)):
-        turns[task.location[0]] += 1
-        numbered.append((turns[task.location[0]], task))
-    chosen: dict[str, MinedTask] = {}
+    for task in sorted(tasks, key=order):
+        turns[task.path] += 1
+        numbered.append((turns[task.path], task))
+    chosen: dict[str, Task] = {}
     for _, task in sorted(numbered, key=itemgetter(0)):
         if len(chosen) < limit:
             chosen.setdefault(task.answer.strip(), task)
-    return sorted(chosen.values(), key=lambda task: task.location)
+    return sorted(chosen.values(), key=lambda task: (task.path, task.line))
 
 
-def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
+def completion_row(
+    repo: str, path: str, lines: list[str], start: int, end: int, name: str = "", number: int = 0,
+    limit: int = PROMPT_TOKENS["2k"],
+) -> dict[str, object]:  # fmt: skip
+    """A row of RepoEval's task files: lines `[start, end)`, from 0, are to be completed.
+
+    The prompt has at most `limit` tokens. The answer and the id are as RepoCoder's, with the function's `name` for a
+    function's body, else with the task's `number`.
+    """
+    prompt, context_start = prompt_before(lines, start, limit)
+    folder, answer = folder_of(repo), "".join(lines[start:end]).removesuffix("\n")
+    task, last = f"{folder}/{number}", dict[str, object](line_no=start)
+    if name:
+        task, answer = f"{repo.replace('/', '--')}/idx", f"{answer}\n"
+        last = {"lineno": start, "function_name": name}
+    parts = [folder, *path.split("/")]
+    first = {"task_id": task, "ground_truth": answer, "fpath_tuple": parts, "context_start_lineno": context_start}
+    return {"prompt": prompt, "metadata": {**first, **last}}
+
+
+def mine_functions(repository: str, files: SourceFiles) -> Iterator[Task]:
     """The functions to complete in a repository's own source; those that a rule leaves out are counted."""
     for path, lines, root in files.parsed():
         times: Counter[str] = Counter()
@@ -92,8 +86,9 @@ def mine_functions(repository: str, files: SourceFiles) -> Iterator[Completion]:
                 continue
             called = definition.qualified_name or ""
             times[called] += 1
-            name, known = definition.name or "", f"{called}#{times[called]}"
-            yield Completion.of("function", repository, path, lines, *hole, name, known)
+            identity, (start, end) = ("function", repository, path, f"{called}#{times[called]}"), hole
+            row = partial(completion_row, repository, path, lines, start, end, definition.name or "")
+            yield Task(identity, path, start, "".join(lines[start:end]), row)
 
 
 def folder_of(repo: str) -> str:

@@ -7,15 +7,14 @@ together with its file or folder, or names its whole file, or the language sees 
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import accumulate
+from functools import cache, partial
+from itertools import accumulate, chain
 from pathlib import PurePosixPath
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from tree_sitter import Node
 from tree_sitter_language_pack import SupportedLanguage, get_language
@@ -39,18 +38,14 @@ MIN_CANDIDATES, MIN_HARD = 5, 10
 """As in RepoBench: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
 
 
-@dataclass(frozen=True)
-class DrawnTask:
-    """A candidate for a task; its `identity` does not change when code around it moves."""
+class Task(NamedTuple):
+    """A candidate for a task; its `identity` does not change when code around it moves, `row` gives its row."""
 
     identity: tuple[str, ...]
-    location: tuple[str, int]
+    path: str
+    line: int
     answer: str
-
-    def order(self, seed: str) -> tuple[str, str, int]:
-        """The sort key by which tasks are drawn: a hash, then path and line."""
-        identity = "\0".join((*([seed] if seed else []), *self.identity))
-        return hashlib.sha256(identity.encode()).hexdigest(), *self.location
+    row: Callable[[], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -72,51 +67,36 @@ class FileUsage:
     unasked: frozenset[int] = frozenset()
     closed: frozenset[int] = frozenset()
 
-    @property
-    def level(self) -> str:
-        """`hard` or `easy`, by the number of candidates."""
-        return "hard" if len(self.candidates) >= MIN_HARD else "easy"
-
-    def questions(self) -> Iterator[Question]:
-        """A question for the first use of each candidate, in the order of the candidates."""
+    def tasks(self) -> Iterator[Task]:
+        """A task for the first use of each candidate, in the order of the candidates."""
         is_code = (bool(line.strip() and row not in self.import_rows) for row, line in enumerate(self.lines))
         n_code_lines = list(accumulate(is_code, initial=0))
         for gold in range(len(self.candidates)):
-            row = min((row for row, used in self.uses.items() if gold in used), default=None)
-            if row is None or self.uses[row] != {gold} or row in self.closed or gold in self.unasked:
+            line = min((row for row, used in self.uses.items() if gold in used), default=None)
+            if line is None or self.uses[line] != {gold} or line in self.closed or gold in self.unasked:
                 continue
             # RepoBench's query is the last three lines.
-            if n_code_lines[row] >= 3:
-                yield Question.of(self, row, gold)
+            if n_code_lines[line] >= 3:
+                yield self.task(line, gold)
 
+    def task(self, line: int, gold: int) -> Task:
+        """The task whose answer is a line that uses candidate `gold`."""
+        answer = self.lines[line].removesuffix("\n")
+        return Task((self.repo, self.path, answer.strip()), self.path, line, answer, partial(self.row, line, gold))
 
-@dataclass(frozen=True)
-class Question(DrawnTask):
-    """A line that uses one candidate; the answer is the line without its line end."""
-
-    usage: FileUsage
-    gold: int
-
-    @classmethod
-    def of(cls, usage: FileUsage, row: int, gold: int) -> Question:
-        """The question whose answer is line `row` of a file, which uses candidate `gold`."""
-        answer = usage.lines[row].removesuffix("\n")
-        return cls((usage.repo, usage.path, answer.strip()), (usage.path, row), answer, usage, gold)
-
-    def as_row(self, split: str = "test") -> dict[str, object]:
-        """A row in the form of the hub's files: the code is the file's text before the line, without the imports."""
-        usage, (path, line) = self.usage, self.location
-        before = (text for row, text in enumerate(usage.lines[:line]) if row not in usage.import_rows)
+    def row(self, line: int, gold: int, split: str = "test") -> dict[str, object]:
+        """A task in the form of the hub's files: the code is the file's text before the line, without the imports."""
+        before = (text for row, text in enumerate(self.lines[:line]) if row not in self.import_rows)
         return {
-            "repo_name": usage.repo,
-            "file_path": path,
-            "context": list(usage.candidates),
-            "import_statement": "\n".join(usage.statements),
+            "repo_name": self.repo,
+            "file_path": self.path,
+            "context": list(self.candidates),
+            "import_statement": "\n".join(self.statements),
             "code": "".join(before).lstrip("\n"),
-            "next_line": self.answer,
-            "gold_snippet_index": self.gold,
+            "next_line": self.lines[line].removesuffix("\n"),
+            "gold_snippet_index": gold,
             "split": split,
-            "level": usage.level,
+            "level": "hard" if len(self.candidates) >= MIN_HARD else "easy",
         }
 
 
@@ -173,6 +153,11 @@ def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
         usage = _usage(repository, path, lines, root, {name: unique[name] for name in unique.keys() - own[path]})
         if usage is not None:
             yield usage
+
+
+def mine_lines(repository: str, files: SourceFiles) -> Iterator[Task]:
+    """The next-line tasks of a repository's own source."""
+    return chain.from_iterable(usage.tasks() for usage in usages_by_name(repository, files))
 
 
 def _usage(

@@ -5,17 +5,18 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import product
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from ingest.mining.miner import Completion, Level, folder_of
-from ingest.mining.names import FileUsage, Question, lines_of
+from ingest.mining.miner import PROMPT_TOKENS, completion_row, folder_of
+from ingest.mining.names import FileUsage, lines_of
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, TreesSource
 from lake.errors import Exit, GoldspanError
@@ -26,11 +27,6 @@ DATA = Path(__file__).parent / "data"
 PLACES_FILE = DATA / "places.jsonl"
 """The places of the sample's tasks in files: one line per repository. Each package is pure Python, permissively
 licensed and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
-
-
-PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
-"""The maximum number of `regex` tokens in a prompt. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
-those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
 
 ByteSpan = tuple[str, int, int]
@@ -57,7 +53,7 @@ class Places(BaseModel):
     licence: str
     language: str
     split: str
-    completions: dict[Level, list[tuple[str, int, int, str] | tuple[str, int, int]]]
+    completions: dict[str, list[tuple[str, int, int, str] | tuple[str, int, int]]]
     files: dict[str, Uses]
     next_lines: dict[str, list[tuple[str, int, int]]]
 
@@ -75,28 +71,17 @@ class Places(BaseModel):
         sources = (file for file in self.entries if file.path.endswith((".py", ".java")))
         return {file.path: lines_of(file.read()) or [] for file in sources}
 
-    def completion_rows(self, level: Level, limit: int) -> Iterable[object]:
-        """The completions of a level as rows, with at most `limit` tokens in a prompt."""
-        for number, (path, start, end, *name) in enumerate(self.completions.get(level, ())):
-            of = (level, self.repository, path, self.lines[path], start, end)
-            yield Completion.of(*of, *map(str, name)).row(number, limit)
-
-    def next_line_rows(self, setting: str) -> Iterable[dict[str, object]]:
-        """The next-line tasks of a setting as rows."""
-        for path, row, gold in self.next_lines[setting]:
-            yield Question.of(self._usages[path], row, gold).as_row(self.split)
-
     @cached_property
-    def _usages(self) -> dict[str, FileUsage]:
-        texts = {path: "".join(lines).encode() for path, lines in self.lines.items()}
-        usages = {}
+    def usages(self) -> dict[str, FileUsage]:
+        """What the files with next-line tasks use of other files."""
+        texts, usages = {path: "".join(lines).encode() for path, lines in self.lines.items()}, {}
         for path, uses in self.files.items():
-            text, imports, lines = texts[path], uses.imports, self.lines[path]
-            rows = (range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1) for start, end in imports)
-            statements = [text[start:end].decode() for start, end in imports]
-            import_rows = frozenset(row for of_one in rows for row in of_one)
-            candidates = [texts[path][start:end].decode() for path, start, end in uses.candidates]
-            usages[path] = FileUsage(self.repository, path, lines, statements, import_rows, candidates)
+            text = texts[path]
+            statements = [text[start:end].decode() for start, end in uses.imports]
+            candidates = [texts[other][start:end].decode() for other, start, end in uses.candidates]
+            first_and_last = [(text.count(b"\n", 0, start), text.count(b"\n", 0, end)) for start, end in uses.imports]
+            import_rows = frozenset(row for first, last in first_and_last for row in range(first, last + 1))
+            usages[path] = FileUsage(self.repository, path, self.lines[path], statements, import_rows, candidates)
         return usages
 
 
@@ -113,16 +98,47 @@ def open_sample(benchmark: str) -> Source:
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
-    repositories = read_places()
-    revision = " ".join(each.pin for each in repositories if each.pin)
-    name_of: Callable[[str], str] = str
-    make = _repobench_folders
+    by_name = {each.repository: each for each in read_places()}
     if benchmark == "repoeval":
-        repositories = [each for each in repositories if each.completions]
-        name_of, make = folder_of, _repoeval_folders
-    licences = {name_of(each.repository): each.licence for each in repositories}
-    trees = {path: Tree(path, entries) for path, entries in make(repositories).items()}
+        by_name = {folder_of(name): each for name, each in by_name.items() if each.completions}
+    repositories = list(by_name.values())
+    entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
+    recipes = [each.model_dump_json() for each in repositories]
+    digest = made_from(parameters=[recipes, entries], code=[read_places])
+    rows = dict[str, Callable[[], Iterable[object]]]()
+    if benchmark == "repobench-r":
+        for language, setting in product(("java", "python"), ("cff", "cfr")):
+            rows[f"{language}_{setting}.jsonl"] = partial(_next_line_rows, repositories, language, setting)
+        trees = {"data": made_tree("data", rows, digest)}
+    else:
+        for level, (context, limit) in product(("function", "line"), PROMPT_TOKENS.items()):
+            file = f"{level}_level_completion_{context}_context_codex.test.jsonl"
+            rows[file] = partial(_completion_rows, repositories, level, limit)
+        trees = {"datasets": made_tree("datasets", rows, digest, "\r\n")}
+        for folder in ("function_level", "line_and_api_level"):
+            in_folder = [(f"{folder}/{name}", file) for name in sorted(by_name) for file in by_name[name].entries]
+            moved = [replace(file, path=f"{above}/{file.path}") for above, file in in_folder]
+            trees[f"repositories/{folder}"] = Tree(f"repositories/{folder}", moved)
+    revision = " ".join(each.pin for each in repositories if each.pin)
+    licences = {name: each.licence for name, each in by_name.items()}
     return TreesSource(trees, name="sample", label="sample", pinned=revision, licences=licences)
+
+
+def _completion_rows(repositories: Sequence[Places], level: str, limit: int) -> Iterator[object]:
+    for each in repositories:
+        for number, (path, start, end, *name) in enumerate(each.completions[level]):
+            lines, function = each.lines[path], "".join(map(str, name))
+            yield completion_row(each.repository, path, lines, start, end, function, number, limit)
+
+
+def _next_line_rows(repositories: Sequence[Places], language: str, setting: str) -> list[dict[str, object]]:
+    rows = [
+        each.usages[path].row(line, gold, each.split)
+        for each in repositories
+        if each.language == language
+        for path, line, gold in each.next_lines[setting]
+    ]
+    return sorted(rows, key=lambda row: str(row["level"]))
 
 
 @cache
@@ -160,48 +176,11 @@ def _open_checked(file: Path, name: str, digest: str) -> io.BytesIO:
     return io.BytesIO(data)
 
 
-def _repoeval_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]:
-    def rows(level: Level, limit: int) -> Iterable[object]:
-        return (row for repository in repositories for row in repository.completion_rows(level, limit))
+def made_tree(folder: str, rows: Mapping[str, Callable[[], Iterable[object]]], digest: str, end: str = "\n") -> Tree:
+    """A folder of files of rows, by path, which are made when they are read."""
 
-    def files(folder: str) -> list[Entry]:
-        by_folder = sorted((folder_of(each.repository), each.entries) for each in repositories)
-        return [replace(file, path=f"{folder}/{repo}/{file.path}") for repo, files in by_folder for file in files]
+    def opened(of_file: Callable[[], Iterable[object]]) -> io.BytesIO:
+        return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in of_file()).encode())
 
-    levels: tuple[Level, ...] = ("function", "line")
-    made = {
-        f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(rows, level, limit)
-        for level in levels
-        for context, limit in PROMPT_TOKENS.items()
-    }
-    repository_folders = {f"repositories/{name}": files(name) for name in ("function_level", "line_and_api_level")}
-    return {"datasets": _made_when_read(made, repositories, "\r\n"), **repository_folders}
-
-
-def _repobench_folders(repositories: Sequence[Places]) -> dict[str, list[Entry]]:
-    def rows(language: str, setting: str) -> Iterable[object]:
-        of_language = (each for each in repositories if each.language == language)
-        made = (row for repository in of_language for row in repository.next_line_rows(setting))
-        return sorted(made, key=lambda row: str(row["level"]))
-
-    names = [(language, setting) for language in ("java", "python") for setting in ("cff", "cfr")]
-    made = {f"{language}_{setting}.jsonl": partial(rows, language, setting) for language, setting in names}
-    return {"data": _made_when_read(made, repositories, "\n")}
-
-
-def _made_when_read(
-    files: Mapping[str, Callable[[], Iterable[object]]], repositories: Sequence[Places], end: str
-) -> list[Entry]:
-    entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
-    recipes = [each.model_dump_json() for each in repositories]
-    digest = made_from(parameters=[recipes, entries], code=[read_places])
-    return [made_entry(path, rows, digest, end) for path, rows in sorted(files.items())]
-
-
-def made_entry(path: str, rows: Callable[[], Iterable[object]], digest: str, end: str = "\n") -> Entry:
-    """A file of rows that is made when it is read."""
-
-    def opened() -> io.BytesIO:
-        return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in rows()).encode())
-
-    return Entry(path, UNKNOWN_SIZE, opened, made_from=digest)
+    files = [Entry(path, UNKNOWN_SIZE, partial(opened, rows[path]), made_from=digest) for path in sorted(rows)]
+    return Tree(folder, files)

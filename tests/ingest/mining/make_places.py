@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from ingest.mining.miner import Completion, MinedTask, choose, mine_functions
-from ingest.mining.names import FileUsage, Question, SourceFiles, lines_of, usages_by_name
+from ingest.mining.miner import choose, mine_functions
+from ingest.mining.names import FileUsage, SourceFiles, Task, lines_of, usages_by_name
 from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
 from lake.offsets import split_lines
 from lake.text import regex_tokens
@@ -20,48 +20,46 @@ def places_of(before: Places) -> Places:
     contents = {path: file.read() for path, file in read_package(pin).items()}
     files = SourceFiles(contents, Counter())
     functions = list(mine_functions(before.repository, files))
-    usages = list(usages_by_name(before.repository, files))
-    questions_of = {
-        "cff": [question for usage in usages for question in usage.questions()],
-        "cfr": [Question.of(usage, row, gold) for usage in usages for row, gold in _later(usage)],
+    usages = {usage.path: usage for usage in usages_by_name(before.repository, files)}
+    tasks_of = {
+        "cff": [task for usage in usages.values() for task in usage.tasks()],
+        "cfr": [usage.task(line, gold) for usage in usages.values() for line, gold in _later(usage)],
     }
     next_lines = {
-        setting: [it for level in ("easy", "hard") for it in _chosen(task for task in of if task.usage.level == level)]
-        for setting, of in questions_of.items()
+        setting: [
+            (task.path, task.line, task.row()["gold_snippet_index"])
+            for level in ("easy", "hard")
+            for task in choose((task for task in tasks if task.row()["level"] == level), LIMIT)
+        ]
+        for setting, tasks in tasks_of.items()
     }
     texts = {path: "".join(lines_of(data) or []).encode() for path, data in contents.items()}
-    used = {question.usage.path: question.usage for questions in next_lines.values() for question in questions}
+    used = sorted({path for places in next_lines.values() for path, *_ in places})
     return before.model_copy(
         update={
             "pin": pin,
             "completions": {
-                "function": [(*it.location, _end(it), it.name) for it in _chosen(functions)],
-                "line": [(*it.location, it.location[1] + 1) for it in _chosen(_lines(functions))],
+                "function": [
+                    (it.path, it.line, _end(it), it.row()["metadata"]["function_name"])
+                    for it in choose(functions, LIMIT)
+                ],
+                "line": [(it.path, it.line, it.line + 1) for it in choose(_lines(before.repository, functions), LIMIT)],
             },
-            "files": {path: _uses(usage, texts) for path, usage in sorted(used.items())},
-            "next_lines": {
-                setting: [(*question.location, question.gold) for question in questions]
-                for setting, questions in next_lines.items()
-            },
+            "files": {path: _uses(usages[path], texts) for path in used},
+            "next_lines": next_lines,
         }
     )
 
 
-def _end(task: Completion) -> int:
-    return task.location[1] + len(split_lines(task.answer))
+def _end(task: Task) -> int:
+    return task.line + len(split_lines(task.answer))
 
 
-def _chosen(tasks: Iterable[MinedTask]) -> list[MinedTask]:
-    return choose(tasks, LIMIT)
-
-
-def _lines(functions: Iterable[Completion]) -> Iterable[Completion]:
+def _lines(repo: str, functions: Iterable[Task]) -> Iterable[Task]:
     for task in functions:
-        path, start = task.location
-        for row in range(start + 1, _end(task)):
-            text = task.lines[row].strip()
-            if len(regex_tokens(text)) >= LINE_TOKENS and not text.startswith("#"):
-                yield Completion.of("line", task.repo, path, task.lines, row, row + 1, known=text)
+        for line, text in enumerate(split_lines(task.answer)[1:], task.line + 1):
+            if len(regex_tokens(text.strip())) >= LINE_TOKENS and not text.strip().startswith("#"):
+                yield Task(("line", repo, task.path, text.strip()), task.path, line, text, task.row)
 
 
 def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:

@@ -9,7 +9,8 @@ import pytest
 
 from ingest.commands.read import open_source
 from ingest.mining import sample as sample_module
-from ingest.mining.sample import DATA, PLACES_FILE, PROMPT_TOKENS, open_sample, read_package, read_places
+from ingest.mining.miner import PROMPT_TOKENS
+from ingest.mining.sample import DATA, PLACES_FILE, open_sample, read_package, read_places
 from ingest.sources.tree import UNKNOWN_SIZE, Source
 from lake.errors import Exit, GoldspanError
 from tests.tiny import ROOT, command, put, python, refused, stored

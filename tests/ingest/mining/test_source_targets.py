@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.mining.miner import LENGTH, NESTED, NO_BODY, Completion, choose, mine_functions, prompt_before
-from ingest.mining.names import UNREADABLE, FileUsage, SourceFiles, lines_of, usages_by_name
+from ingest.mining.miner import LENGTH, NESTED, NO_BODY, choose, mine_functions, prompt_before
+from ingest.mining.names import UNREADABLE, FileUsage, SourceFiles, Task, lines_of, usages_by_name
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
 
-def functions(text: str, path: str = "a.py") -> list[Completion]:
+def functions(text: str, path: str = "a.py") -> list[Task]:
     return list(mine_functions("owner/any", SourceFiles({path: text.encode()}, Counter())))
 
 
@@ -69,7 +69,7 @@ def test_targets_are_the_bodies_of_functions_behind_their_docstrings() -> None:
     assert answers["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
     assert answers["outer#1"].startswith("    def inner():\n")
     assert answers["outer#1"].endswith("    return inner\n")
-    assert [task.name for task in functions(SOURCE)] == ["documented", "bare", "outer"]
+    assert functions(SOURCE)[0].row()["metadata"]["function_name"] == "documented"
 
 
 BODY = "a();\nb();\nc();\n"
@@ -144,7 +144,7 @@ def test_few_of_many_are_drawn_over_all_files_and_no_answer_twice() -> None:
         task for n in range(3) for task in functions(f"def f():\n{body.format(n)}def g():\n{body.format(9)}", f"{n}.py")
     ]
     chosen = choose(tasks, 3)
-    assert [task.location[0] for task in chosen] == sorted(task.location[0] for task in chosen)
+    assert [task.path for task in chosen] == sorted(task.path for task in chosen)
     assert len({task.answer for task in chosen}) == 3
     assert choose(reversed(tasks), 3) == chosen
     assert len(choose(tasks, 9)) == 4
@@ -162,7 +162,8 @@ def usages(**files: str) -> dict[str, FileUsage]:
 
 def golds_and_lines(usage: FileUsage) -> list[tuple[str, str]]:
     """The gold's first line and the line that asks for it."""
-    return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions()]
+    rows = [task.row() for task in usage.tasks()]
+    return [(row["context"][row["gold_snippet_index"]].split("\n")[0], row["next_line"]) for row in rows]
 
 
 def javascript(imports: str, calls: str = CALLS, **more: str) -> FileUsage | None:
@@ -171,12 +172,12 @@ def javascript(imports: str, calls: str = CALLS, **more: str) -> FileUsage | Non
 
 
 def test_the_line_that_first_uses_another_files_definition_asks_for_it() -> None:
-    usage = javascript("import { alpha, beta, gamma, delta, epsilon } from './library.js';")
+    imports = "import { alpha, beta, gamma, delta, epsilon } from './library.js';"
+    usage = javascript(imports)
     assert usage is not None
     assert golds_and_lines(usage) == [(f"export function {name}(x) {{", f"run({name}(1));") for name in NAMES]
-    row = next(iter(usage.questions())).as_row()
-    assert row["import_statement"] == "import { alpha, beta, gamma, delta, epsilon } from './library.js';"
-    assert row["code"] == FILLER
+    row = next(iter(usage.tasks())).row()
+    assert (row["import_statement"], row["code"]) == (imports, FILLER)
 
 
 @pytest.mark.parametrize(
