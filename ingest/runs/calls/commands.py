@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ingest.runs.calls.bash import Command, CommandFlags, CommandWords, Pipeline, options_of, verb_of
+from ingest.runs.calls.bash import CommandFlags, CommandWords, Pipeline, options_of, verb_of
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
 PrintedLines = tuple[int, int | None]  # first and last line, from 1; a last line of None means the end
-FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
+_FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
 """Commands that print all of their input, changed or in another order."""
 EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
-_NOT_READ = (
+NOT_READ = (
     *EDITORS, "bat", "batcat", "tac", "less", "more", "perl", "awk", "mawk", "jq", "sort", "uniq", "cut", "strings",
     "iconv", "rev", "fold", "expand", "column", "ag", "ack", "findstr", "diff", "git blame", "git cat-file", "parallel",
     "od", "xxd", "hexdump", "zcat",
 )  # fmt: skip
-"""Commands that show parts of files but are not understood."""
+"""Commands that show parts of files but are not understood; a filter is, if it is fed."""
 ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
 DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, at least with some arguments
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
@@ -49,6 +49,7 @@ class PrintedRange:
     windows: tuple[PrintedLines, ...] | None
     files: CommandWords
     last: int | None = None
+    is_numbered: bool = False  # whether it numbers all lines of its files
 
     def of(self, view: FileSpan) -> list[FileSpan]:
         """The spans that are printed if the command reads `view`."""
@@ -80,9 +81,11 @@ class FileSearch:
         return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
 
 
-def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
+def parse_reading(words: CommandWords, *, is_fed: bool = False) -> FileSearch | PrintedRange | None:
     """The search that a command is, or what it prints of files or its input; None if it is neither, or unknown."""
     name, rest = verb_of(words)
+    if is_fed and (name in _FILTERS or rest[:2] == ["-m", "json.tool"]):
+        return PrintedRange(ALL_LINES, ())
     if name in _SEARCHES:
         short = "".join(word for word in rest if re.fullmatch(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*", word))
         is_numbered = "n" in short or "--line-number" in rest
@@ -97,27 +100,6 @@ def parse_reading(words: CommandWords) -> FileSearch | PrintedRange | None:
         return PrintedRange(ALL_LINES, files) if files else None
     printer, with_value = _PRINTERS.get(name, (None, ""))
     return printer(*options_of(rest, with_value)) if printer else None
-
-
-def not_read(command: Command, *, is_fed: bool = False) -> str:
-    """The name of a command that shows parts of files but is not understood; empty for any other."""
-    name = verb_of(command.words)[0]
-    is_read = (is_fed and name in FILTERS) or parse_reading(command.words) is not None
-    return name if name in _NOT_READ and not is_read else ""
-
-
-def passes_on(command: Command) -> bool:
-    """Whether a command prints its input, or a part of it."""
-    is_filter = command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
-    return is_filter or parse_reading(command.words) is not None
-
-
-def numbers_lines(words: CommandWords) -> bool:
-    """Whether a command that prints files numbers all their lines."""
-    flags = [word for word in words[1:] if word.startswith("-")]
-    if words[0] == "nl":
-        return "-ba" in flags or words[1:3] == ["-b", "a"]
-    return words[0] == "cat" and any("n" in flag and flag[1:].isalpha() for flag in flags)
 
 
 def unrolled(pipeline: Pipeline) -> Pipeline:
@@ -135,6 +117,14 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     else:
         return pipeline
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
+
+
+def _cat(flags: CommandFlags, files: CommandWords) -> PrintedRange:
+    return PrintedRange(ALL_LINES, files, is_numbered=any("n" in flag and flag[1:].isalpha() for flag, _ in flags))
+
+
+def _nl(flags: CommandFlags, files: CommandWords) -> PrintedRange:
+    return PrintedRange(ALL_LINES, files, is_numbered=("-ba", "") in flags or ("-b", "a") in flags)
 
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
@@ -200,8 +190,7 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 
 
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
-    "cat": (lambda _, files: PrintedRange(ALL_LINES, files), ""),
-    "nl": (lambda _, files: PrintedRange(ALL_LINES, files), "-[bdfhilnsvw]"),
+    "cat": (_cat, ""), "nl": (_nl, "-[bdfhilnsvw]"),
     "head": (partial(_end, is_head=True), "-[cn]|--lines|--bytes"),
     "tail": (partial(_end, is_head=False), "-[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),

@@ -175,19 +175,19 @@ class _Walk:
         self.views += known
 
     def _shown_by(self, pipeline: Pipeline) -> Sequence[FileSpan]:
-        first, rest = pipeline.commands[0], pipeline.commands[1:]
+        first = pipeline.commands[0]
         if pipeline.is_hidden or not first.words:
             return ()
-        readings = [commands.parse_reading(command.words) for command in pipeline.commands]
-        reading = readings[0]
-        odd = [*filter(None, (commands.not_read(each, is_fed=each is not first) for each in pipeline.commands))]
-        if odd and (reading or commands.not_read(first)):
-            self.reads |= odd[0] not in commands.EDITORS
-            if self.has_printed and odd[0] not in self.failures.missing:
-                self.unread.append(f"command {odd[0]}")
+        words = [command.words for command in pipeline.commands]
+        reading, *piped = (commands.parse_reading(each, is_fed=each is not words[0]) for each in words)
+        unknown = (verb_of(each)[0] for each, read in zip(words, (reading, *piped), strict=True) if read is None)
+        odd = next((name for name in unknown if name in commands.NOT_READ), "")
+        if odd and (reading or odd == verb_of(first.words)[0]):
+            self.reads |= odd not in commands.EDITORS
+            if self.has_printed and odd not in self.failures.missing:
+                self.unread.append(f"command {odd}")
             return ()
-        is_silent = any(isinstance(each, FileSearch) and each.is_silent for each in readings)
-        if is_silent or not all(map(commands.passes_on, rest)):
+        if None in piped or any(isinstance(each, FileSearch) and each.is_silent for each in (reading, *piped)):
             return ()
         if isinstance(reading, FileSearch):
             self.reads = True
@@ -203,7 +203,7 @@ class _Walk:
                 self.unread.append(f"command {first.name} of files that only the shell knew")
             reading = replace(reading, files=[*reading.files, *dict.fromkeys(headings)])
         self.reads |= bool(reading.files)
-        return self._printed(pipeline, reading)
+        return self._printed(reading, piped)
 
     def _listed(self, search: FileSearch) -> list[FileSpan]:
         only = search.only
@@ -234,30 +234,27 @@ class _Walk:
         paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)
         return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
-    def _printed(self, pipeline: Pipeline, printed: PrintedRange) -> list[FileSpan]:
+    def _printed(self, printed: PrintedRange, piped: Sequence[FileSearch | PrintedRange | None]) -> list[FileSpan]:
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
-        for command in pipeline.commands[1:]:
-            piped = commands.parse_reading(command.words)
+        for each in piped:
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
-            if isinstance(piped, FileSearch) and piped.is_numbered and first_line is not None:
+            if isinstance(each, FileSearch) and each.is_numbered and first_line is not None:
                 # `grep -n` counts from the first line of its input.
                 hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
                 ahead = first_line - 1
                 if hits:
                     return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
-            if command.name in commands.FILTERS:
-                continue
-            if not isinstance(piped, PrintedRange) or (len(spans) > 1 and piped.windows != commands.ALL_LINES):
+            if not isinstance(each, PrintedRange) or (len(spans) > 1 and each.windows != commands.ALL_LINES):
                 # It prints some of their lines, but which is unknown.
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
-                spans = [shown for span in spans for shown in piped.of(span)]
-        if len(files) == 1 and self.is_alone and commands.numbers_lines(pipeline.commands[0].words):
+                spans = [shown for span in spans for shown in each.of(span)]
+        if len(files) == 1 and self.is_alone and printed.is_numbered:
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             spans = joined_lines((files[0], line) for line in numbers) or spans
