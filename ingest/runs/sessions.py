@@ -9,7 +9,7 @@ from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
-from ingest.runs.values import JsonRecord, first_text, held_list, object_at, objects_in
+from ingest.runs.values import JsonRecord, first_text, held_list, object_at, objects_in, str_at
 from ingest.sources.tree import UnreadableFileError
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
@@ -61,6 +61,7 @@ class Session:
     turns: dict[str, int] = field(default_factory=dict)
     turn: int = 0
     folder: str = ""
+    published: Trajectory | None = None  # what ContextBench's published converter reads of it
 
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, empty the second time; what cannot be read is noted."""
@@ -140,7 +141,7 @@ class Session:
             unread=Unread([*(name for call in calls for name in call.unread), *notes["unread"]]),
             usage=usage, root=root, prompts=tuple(filter(str.strip, notes["prompt"]))[:_MAX_PROMPTS],
             shown_at=shown_at, read_with=frozenset(self.opened),
-        )  # fmt: skip
+        ).beside(self.published)  # fmt: skip
 
 
 def _n_output(answer: Answer) -> int:
@@ -175,23 +176,29 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
     return own
 
 
+def _item_of(row: JsonRecord) -> str:
+    return item_of(row) or item_of(object_at(row, "extra"))
+
+
 def session_importer(
     name: str, title: str, files: str, *, example: str, holders: Sequence[str],
     is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterable[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
+    is_holder: Callable[[JsonRecord], bool] = lambda row: False, item_of: Callable[[JsonRecord], str] = _item_of,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
 ) -> Importer:  # fmt: skip
     """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
 
     `holders` are the keys under which an object may hold events. `is_event` recognises an event that only this format
-    has, or an object that holds such. `events_of` gives a record's events in order: calls and notes, then the usage.
-    `is_part` recognises, by its first event and its name, a file that is part of another session.
+    has, `is_holder` an object that holds such, even if none is recorded; `item_of` gives its item. `events_of` gives a
+    record's events in order: calls and notes, then the usage. `is_part` recognises, by its first event and its name, a
+    file that is part of another session.
     """
 
     def recognise(head: bytes, path: str) -> bool:
         for row in objects_in(head):
             events = (event for key in holders for event in (held_list(row, key) or ())[:_MAX_HELD])
-            if is_event(row) or any(is_event(event) for event in events if isinstance(event, dict)):
+            if is_holder(row) or is_event(row) or any(is_event(event) for event in events if isinstance(event, dict)):
                 return not is_part(row, path)
         return False
 
@@ -201,12 +208,19 @@ def session_importer(
         rows: list[JsonRecord] = []
         for position, row in file.objects():
             given = next((value for key in holders if (value := held_list(row, key)) is not None), None)
-            if given is None:
+            item, notes = item_of(row), list[str]()
+            if given is None and (is_event(row) or not item):
                 rows.append(row)
                 continue
+            patches = map(recorded_patch, (object_at(row, "test_result"), row, object_at(row, "extra")))
+            patch = next((patch for patch in patches if patch is not None), None)
+            if given is None:
+                failed = "; ".join(filter(None, ("it has no list of events", str_at(row, "error")[:200])))
+                yield Trajectory((), None, item, patch, position, failed=failed)
+                continue
+            # Some hold each action and its observation as a pair.
+            given = [event for entry in given for event in (entry if isinstance(entry, list) else [entry])]
             events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
-            extra, notes = object_at(row, "extra"), list[str]()
-            item, patch = item_of(row) or item_of(extra), recorded_patch({**extra, **row})
             if patch is None and not (item and position):
                 patch, notes = file.patch_beside()
             if n_odd := len(given) - len(events):
@@ -221,8 +235,8 @@ def session_importer(
 
     return Importer(
         name, title,
-        f"{files}, named like the instance or in its folder, with a .patch file; or objects with instance_id, "
-        f"model_patch and {holders[0]}.",
+        f"{files}, named like the instance or in its folder, with a .patch file; or objects with instance_id, a "
+        f"patch and {holders[0]}.",
         recognise, trajectories=trajectories, companions=companions, kind="trajectory", example=example,
         aliases=aliases,
     )  # fmt: skip

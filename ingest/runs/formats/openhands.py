@@ -16,11 +16,11 @@ from itertools import islice, pairwise
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import views_of_command
-from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
-from ingest.runs.sessions import Event, Note, Session
+from ingest.runs.importer import item_of, patch_path
+from ingest.runs.sessions import Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
-from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_in, parsed_object, str_at
+from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, parsed_object, str_at
 
 _TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
 """The tool of each action."""
@@ -46,45 +46,10 @@ _HIT = re.compile(
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Whether objects are instances or issues with OpenHands' history or patch, or events of a conversation."""
-    for row in objects_in(head):
-        holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
-        if _is_event(row) or (holds_work and _item(row) and not {"traj_data", "pred_steps"} & row.keys()):
-            return True
-    return False
-
-
 def companions(path: str) -> Sequence[str]:
     """The patch of events, which record none, and the folder with the other events if `path` is the first one."""
     first = _ONE_EVENT.fullmatch(path)
     return [patch_path(path), *filter(None, [first and first["folder"]])]
-
-
-def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One trajectory per object of an instance or issue, or one trajectory whose events are the file's rows.
-
-    For an evaluation, `published` is the published converter's reading of the actions, whatever came of them.
-    """
-    others: list[tuple[str, JsonRecord]] = []
-    for position, row in file.objects():
-        if _item(row) and not _is_event(row):
-            yield _of_row(file, row, position)
-        else:
-            others.append((position, row))
-    # Other rows record changes of the agent's state, and what else its application reports.
-    events = [row for _, row in others]
-    if not any(map(_is_event, events)):
-        yield from (_of_row(file, row, position) for position, row in others)
-        return
-    if (first := _ONE_EVENT.fullmatch(file.path)) is not None:
-        # A conversation with one file per event.
-        name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
-        events = [row for path in sorted(file.all) if name.fullmatch(path) for row in file.all[path].rows()]
-    file.fail_if_damaged()
-    patch, notes = file.patch_beside()
-    session = Session(file, item_of(events[0]), patch, notes=notes)
-    yield session.trajectory([*_events_of(events), _usage({}, events)])
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -100,19 +65,21 @@ def _item(row: JsonRecord) -> str:
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
-def _of_row(file: TrajectoryFile, row: JsonRecord, position: str) -> Trajectory:
-    patch = recorded_patch(object_at(row, "test_result"))
-    patch = recorded_patch(row) if patch is None else patch
-    if not isinstance(history := row.get("history"), list):
-        failed = "; ".join(filter(None, ("it has no list of events", str_at(row, "error")[:200])))
-        return Trajectory((), None, _item(row), patch, position, failed=failed)
-    # An older history has each action and its observation as a pair.
-    events = [object_at(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
-    session = Session(file, _item(row), patch, position)
-    return session.trajectory([*_events_of(events), _usage(row, events)]).beside(published_context(events))
+def _holds_work(row: JsonRecord) -> bool:
+    holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
+    return holds_work and bool(_item(row)) and not {"traj_data", "pred_steps"} & row.keys()
 
 
-def _events_of(events: Sequence[JsonRecord]) -> Iterator[Event]:
+def _events_of(session: Session) -> Iterator[Event]:
+    events, first = session.parts[0], _ONE_EVENT.fullmatch(session.file.path)
+    if first and not session.row:
+        # A conversation with one file per event.
+        name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
+        files = session.file.all
+        events = [row for path in sorted(files) if name.fullmatch(path) for row in files[path].rows()]
+    session.item = session.item or item_of(next(iter(events), {}))
+    session.published = _published_context(events) if session.row else None
+    yield _usage(session.row, events)
     # An observation that names no cause belongs to the action before it.
     pairs = pairwise(events)
     following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
@@ -219,7 +186,7 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
 
 
-def published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
+def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
     """A step per `read` or `run` that names a file, and finally all their lines; None if there is no action."""
     actions, steps = [event for event in events if isinstance(event.get("args"), dict)], list[Views]()
     for event in actions:
@@ -246,10 +213,9 @@ def published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
     return Trajectory(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
 
 
-OPENHANDS = Importer(
-    name="openhands", title="OpenHands outputs", kind="trajectory",
-    meaning="JSON Lines, one object per instance (instance_id, test_result with git_patch, history) or, by a resolver, "
-        "per issue; or the events of one conversation, named like the instance or in its folder, with a .patch file.",
-    recognise=recognise, trajectories=trajectories, companions=companions,
+OPENHANDS = session_importer(
+    "openhands", "OpenHands outputs", "The events of a conversation",
+    holders=("history",), is_event=_is_event, is_holder=_holds_work, item_of=_item, events_of=_events_of,
+    companions=companions,
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
 )  # fmt: skip
