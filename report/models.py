@@ -1,12 +1,7 @@
 """Typed rows of the lake for pages: benchmarks, tasks, protocols, metrics, chunkers, retrievers and runs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from types import SimpleNamespace
 
-from pydantic import BaseModel
-
-from lake.catalog.protocol import Primary
 from lake.tables import PROGRAMS
 from lake.text import counted
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
@@ -21,52 +16,31 @@ ALL_ITEMS = "all"
 COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
 
 
-class DeclarationRow(BaseModel):
-    """A row of a table of declarations (benchmarks, tasks, protocols, …), with the columns as stored."""
+class TableRow(SimpleNamespace):
+    """A row of a table of the lake: its attributes are the columns."""
 
-    table: str
-    name: str
-    title: str
-    display_name: str
-    meaning: str
-    tags: tuple[str, ...]
-    source: str
-    revision: str
-    licence: str
-    citation: str
-    paper: str
-    parameters: str
+
+class DeclarationRow(TableRow):
+    """A row of the table of declarations `table` (benchmarks, tasks, protocols, …)."""
 
     @property
     def shown_name(self) -> str:
         """The name shown to people."""
-        return self.display_name or self.name
+        return str(self.display_name or self.name)
 
 
 class BenchmarkRow(DeclarationRow):
-    """A benchmark with counts of its items in the lake; repositories, languages and subsets are of scorable items.
+    """A benchmark; its `title` ends with its label, `subject` is the declared title.
 
-    `label` (`sample`, `mined`), which ends the title, marks data other than the published benchmark. Own data and
-    editions of published results are scored by the rules of the benchmark `like`.
+    It has counts of its items in the lake: n_items, n_scorable, n_repos, languages and subsets of scorable items, and
+    `why_not`: the reasons why items are not scorable, with their numbers. `label` (`sample`, `mined`) marks data other
+    than the published benchmark. Own data and editions of published results are scored by the rules of `like`.
     """
-
-    subject: str
-    label: str
-    like: str
-    licences: list[dict[str, str]]
-    gold_rules: list[dict[str, str]]
-    place: int
-    n_items: int = 0
-    n_scorable: int = 0
-    n_repos: int = 0
-    languages: tuple[str, ...] = ()
-    subsets: tuple[str, ...] = ()
-    why_not: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> str:
         """The name of the benchmark whose rules score it: `like` for own data and editions, else its own name."""
-        return self.like or self.name
+        return str(self.like or self.name)
 
     @property
     def is_edition(self) -> bool:
@@ -88,42 +62,8 @@ class BenchmarkRow(DeclarationRow):
         return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
 
-class TaskRow(DeclarationRow):
-    """A task; `lake.pools.own_pool` builds the ids of its pools from `pool_prefix` and `pool_by`."""
-
-    benchmark: str
-    query: str
-    pool: str
-    tie: str
-    pool_prefix: str
-    pool_by: str
-
-
-class MetricRow(DeclarationRow):
-    """A metric: `direction` is which values are better (`neither`: not used to rank), `cut` what its cut-off counts."""
-
-    direction: Literal["higher", "lower", "neither"]
-    micro: Literal["ratio", "same", "none"]
-    of_steps: bool
-    cut: str
-    formula: list[str]
-
-
 class ProtocolRow(DeclarationRow):
     """A protocol; `task` is set if several of its tasks have runs and this is the protocol for one of them."""
-
-    benchmark: str
-    tasks: list[str]
-    gold: str
-    relevance: str
-    primary: Primary
-    headline: dict[str, str]
-    has_contexts: bool
-    leaves_out_failed: bool
-    hash: str
-    parity_only: bool
-    place: int
-    task: str = ""
 
     @property
     def short(self) -> str:
@@ -132,40 +72,17 @@ class ProtocolRow(DeclarationRow):
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
-@dataclass(frozen=True)
-class RunRow:
-    """A run: a system's answers to one task.
+class RunRow(TableRow):
+    """A run: a system's answers to one task, with `retriever_title`, and flags `baseline` and `has_steps`.
 
     `cost` and `usage` are the run's rows of :func:`lake.usage.run_costs` and :func:`lake.usage.run_usage` (the latter
     with `numbers` added), `submission` is its row of table `submissions`; each is None if there is none.
     """
 
-    run_id: str
-    system: str
-    benchmark: str
-    task: str
-    chunker: str | None
-    retriever: str | None
-    origin: str
-    status: str
-    limit: int | None
-    protocol: str | None
-    format: str
-    file: str
-    notes: tuple[str, ...]
-    parameters: str
-    versions: str
-    retriever_title: str
-    baseline: bool
-    has_steps: bool
-    cost: Mapping[str, Any] | None
-    usage: Mapping[str, Any] | None = None
-    submission: Mapping[str, Any] | None = None
-
     @property
     def short_name(self) -> str:
         """The retriever's title, or the system's id if there is no title or it is ambiguous."""
-        return self.retriever_title or self.system
+        return str(self.retriever_title or self.system)
 
     @property
     def by(self) -> str:

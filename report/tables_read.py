@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
-from pydantic import ValidationError
 
-from lake.errors import Exit, GoldspanError
+from lake.averages import AVERAGES
+from lake.catalog.protocol import Primary
+from lake.errors import Exit, GoldspanError, unknown_name
 from lake.exact import exact_mean, from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
@@ -19,7 +20,7 @@ from lake.usage import run_costs, run_usage
 from report.charts.figures import ORACLE_KIND
 from report.downloads import run_kinds
 from report.format import score, slug
-from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, MetricRow, ProtocolRow, RunRow, TaskRow
+from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, ProtocolRow, RunRow
 
 
 class ChunkCount(NamedTuple):
@@ -29,7 +30,7 @@ class ChunkCount(NamedTuple):
     mean_size: float
 
 
-def chunk_counts(lake: Lake, tasks: Sequence[TaskRow]) -> Mapping[tuple[str, str], ChunkCount]:
+def chunk_counts(lake: Lake, tasks: Sequence[DeclarationRow]) -> Mapping[tuple[str, str], ChunkCount]:
     """(task, chunker) → chunks in the pools of the task's scorable items; equal contents count once."""
     pools = [
         lake.scan("items", benchmark=task.benchmark)
@@ -117,9 +118,13 @@ class TablesRead:
             message = "the lake is empty: there is no benchmark to report on"
             hint = "Fill it with: make ingest evaluate"
             raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
-        self.protocols = self._declared("protocols", ProtocolRow)
-        self.tasks = self._declared("tasks", TaskRow)
-        self.metrics = self._declared("metrics", MetricRow)
+        self.protocols = self._declared("protocols", ProtocolRow, task="")
+        for protocol in self.protocols.values():
+            protocol.primary = Primary(**protocol.primary)
+            if protocol.primary.aggregate not in AVERAGES:
+                raise unknown_name(protocol.primary.aggregate, "average", AVERAGES, code=Exit.INVALID)
+        self.tasks = self._declared("tasks", DeclarationRow)
+        self.metrics = self._declared("metrics", DeclarationRow)
         self.chunkers = self._declared("chunkers", DeclarationRow)
         self.retrievers = self._declared("retrievers", DeclarationRow)
         self.formats = lake.read("formats").sort("name").to_dicts()
@@ -137,17 +142,10 @@ class TablesRead:
         self.ledger = self._of_boards("ledger_means")
         self.rejects = lake.read("rejects").sort("stage", "source", "position")
 
-    def _declared(self, name: str, model: type[_D], **added: pl.Expr) -> dict[str, _D]:
-        """The rows of a table of declarations, by name."""
-        by_name = {}
-        for row in self.lake.read(name).with_columns(**added).sort("name").iter_rows(named=True):
-            try:
-                by_name[row["name"]] = model.model_validate({**row, "table": name})
-            except ValidationError as error:
-                wrong = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-                message = f"{name}: the row of {row['name']!r} cannot be read"
-                raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
-        return by_name
+    def _declared(self, name: str, kind: type[_D], **added: str) -> dict[str, _D]:
+        """The rows of a table of declarations by name, with some values added."""
+        rows = self.lake.read(name).sort("name").iter_rows(named=True)
+        return {row["name"]: kind(**row, table=name, **added) for row in rows}
 
     def _benchmarks(self) -> dict[str, BenchmarkRow]:
         # Only scorable items count, since scores are over them.
@@ -165,16 +163,16 @@ class TablesRead:
             )
             .collect()
         )
-        counted = {row.pop("benchmark"): row for row in items.to_dicts()}
-        for row in counted.values():
-            reasons = sorted((-each["count"], each["why_not"]) for each in row["why_not"])
-            row["why_not"] = [(reason, -n) for n, reason in reasons]
-        shown_name = pl.when(pl.col("display_name") == "").then("name").otherwise("display_name")
-        label = pl.when(pl.col("tags").list.contains(pl.col("label"))).then("label").otherwise(pl.lit(""))
-        title = pl.when(label == "").then(shown_name).otherwise(pl.format("{} ({})", shown_name, label))
-        declared = self._declared("benchmarks", BenchmarkRow, subject=pl.col("title"), title=title, label=label)
-        described = {name: row.model_copy(update=counted.get(name, {})) for name, row in declared.items()}
-        return dict(sorted(described.items(), key=lambda each: (each[1].place, each[0])))
+        counts: dict[str, dict[str, Any]] = {row.pop("benchmark"): row for row in items.to_dicts()}
+        nothing = {"why_not": [], "n_items": 0, "n_scorable": 0, "n_repos": 0, "languages": [], "subsets": []}
+        declared = self._declared("benchmarks", BenchmarkRow)
+        for name, benchmark in declared.items():
+            vars(benchmark).update(counts.get(name, nothing))
+            benchmark.why_not = sorted(benchmark.why_not, key=lambda reason: (-reason["count"], reason["why_not"]))
+            benchmark.subject = benchmark.title
+            benchmark.label = benchmark.label if benchmark.label in benchmark.tags else ""
+            benchmark.title = f"{benchmark.shown_name} ({benchmark.label})" if benchmark.label else benchmark.shown_name
+        return dict(sorted(declared.items(), key=lambda each: (each[1].place, each[0])))
 
     def _runs(self) -> tuple[RunRow, ...]:
         lake, submissions = self.lake, {row["run_id"]: row for row in self.submissions}
@@ -188,17 +186,17 @@ class TablesRead:
         n_called = Counter((titles.get(retriever, retriever), chunker) for _, retriever, chunker in systems)
         runs = []
         for row in rows.iter_rows(named=True):
-            run_id, title = row["run_id"], titles.get(row["retriever"], row["retriever"])
+            run_id, kind, title = row["run_id"], row.pop("kind"), titles.get(row["retriever"], row["retriever"])
             added = {
-                "notes": tuple(row["notes"] or ()),
+                "notes": row["notes"] or [],
                 "retriever_title": title if title and n_called[title, row["chunker"]] == 1 else "",
-                "baseline": row["kind"] in ("baseline", ORACLE_KIND),
-                "has_steps": row["kind"] == "agent",
+                "baseline": kind in ("baseline", ORACLE_KIND),
+                "has_steps": kind == "agent",
                 "cost": costs.get(run_id),
                 "usage": usage.get(run_id),
                 "submission": submissions.get(run_id),
             }
-            runs.append(RunRow(**{name: row[name] for name in RunRow.__dataclass_fields__ if name in row} | added))
+            runs.append(RunRow(**row | added))
         return tuple(runs)
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
@@ -225,7 +223,7 @@ class TablesRead:
         for protocol in sorted(mine, key=lambda protocol: (protocol.place, protocol.name)):
             tasks = [task for task in protocol.tasks if (protocol.name, task) in scored]
             if len(tasks) > 1:
-                boards += [protocol.model_copy(update={"task": task}) for task in tasks]
+                boards += [ProtocolRow(**vars(protocol) | {"task": task}) for task in tasks]
             elif protocol.name in names or not any(each.name in names for each in mine):
                 boards.append(protocol)
         return boards

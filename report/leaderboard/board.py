@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import Pairs, by_pair
 from report.format import score, visible
-from report.models import ALL_ITEMS, FAILED, MEASURE, MetricRow, ProtocolRow, RunRow, TaskRow
+from report.models import ALL_ITEMS, FAILED, MEASURE, DeclarationRow, ProtocolRow, RunRow, TableRow
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
@@ -20,41 +20,13 @@ Grid = np.ndarray[tuple[int, ...], np.dtype[Any]]
 Interval = tuple[float | None, float | None]
 
 
-class Cell(NamedTuple):
-    """A run's score in a column, averaged one way over one slice; the fields are columns of table `boards`."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    unit: str
-    n: int
-    n_items: int
-    n_repos: int
-    n_failed: int
-    n_not_applicable: int
-    of_items: int
-    state: str
-    place: int
-    rank: int | None
-    rank_low: int | None
-    rank_high: int | None
-    tie_group: int | None
-    too_few: bool | None
-    share_of_oracle: float | None
-    delta: float | None
-    delta_low: float | None
-    delta_high: float | None
-    read: float | None
+class Cell(TableRow):
+    """A run's score in a column, averaged one way over one slice: a row of table `boards`."""
 
     @property
     def interval(self) -> Interval:
         """The confidence interval of the score; None for both ends if there is none."""
         return self.low, self.high
-
-
-def cells_in(rows: pl.DataFrame) -> list[Cell]:
-    """A cell per row of `boards`."""
-    return [Cell(*row) for row in rows.select(Cell._fields).iter_rows()]
 
 
 class Column:
@@ -65,7 +37,7 @@ class Column:
     `line_coverage`), `measured` the metric's title, `title` the same with the cut-off, `cut` the cut-off as `@10`.
     """
 
-    def __init__(self, measure: Measure, average: Aggregate, rule: MetricRow) -> None:
+    def __init__(self, measure: Measure, average: Aggregate, rule: DeclarationRow) -> None:
         self.measure, self.average, self.rule = measure, average, rule
         self.granularity, self.metric, self.k = measure
         self.where = dict(zip(MEASURE, measure, strict=True))
@@ -108,7 +80,7 @@ class BoardRow:
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
         if self.head is None and not self.run.comparable:
-            return self.run.status
+            return str(self.run.status)
         share = f"{self.n:,} of {counted(self.n_items, 'item')}"
         return share if self.run.comparable else f"{self.run.status}: {share}"
 
@@ -179,7 +151,7 @@ class Board:
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
 
     @property
-    def task(self) -> TaskRow | None:
+    def task(self) -> DeclarationRow | None:
         """The task of its runs, the first if there are several; None if it is not in the lake."""
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
@@ -264,9 +236,9 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
         opening = numbers.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
-    keys = numbers.select("run_id", *MEASURE, "average").iter_rows()
-    for (run_id, granularity, metric, k, average), cell in zip(keys, cells_in(numbers), strict=True):
-        cells.setdefault(run_id, {})[(granularity, metric, k), average] = cell
+    for row in numbers.iter_rows(named=True):
+        measure = (row["granularity"], row["metric"], row["k"])
+        cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row)
     columns = columns_of(facts, numbers)
     if not columns:
         rule, metric = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)

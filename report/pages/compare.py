@@ -15,7 +15,7 @@ import polars as pl
 
 from lake.verdict import INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
-from report.leaderboard.board import Board, Grid, cells_in, grids
+from report.leaderboard.board import Board, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
 from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
@@ -80,10 +80,13 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     """The data of one value of the slice: each run's score with interval, ledger and precision, and all comparisons."""
     board, run_ids = outcomes.board, outcomes.run_ids
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
-    cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
+    cells = {row["run_id"]: row for row in rows.iter_rows(named=True)}
     amounts, precisions = amounts_of(board).get(value, {}), precisions_of(board).get(value, {})
     return {
-        "means": [[cell.value, *cell.interval, cell.n] if (cell := cells.get(run_id)) else None for run_id in run_ids],
+        "means": [
+            [cell[name] for name in ("value", "low", "high", "n")] if (cell := cells.get(run_id)) else None
+            for run_id in run_ids
+        ],
         "ledger": [
             [of_run.get(name, 0.0) for name in LEDGER_TITLES] if (of_run := amounts.get(run_id)) else None
             for run_id in run_ids

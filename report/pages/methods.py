@@ -141,7 +141,7 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
     apart = pl.col("value_other") - pl.col("value")
     furthest = apart.abs().arg_max()
-    differences = []
+    differences: list[dict[str, object]] = []
     for name, other in numbers.items():
         both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
         medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))

@@ -14,6 +14,7 @@ from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, PoolSizes, WaysToCount
+from report.models import ProtocolRow
 from report.tables_read import TablesRead, pool_orders
 from tests.frames import write
 from tests.report.html import Element, page_of, table
@@ -200,7 +201,7 @@ def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
     alone, beside = (build_board(facts, facts.boards("repoeval")[0]) for _ in range(2))
     assert alone.protocol.short == "chunking-v1"
     assert PoolSizes([alone]).figure is None
-    beside.protocol = beside.protocol.model_copy(update={"name": "repoeval@scale-4-v1"})
+    beside.protocol = ProtocolRow(**vars(beside.protocol) | {"name": "repoeval@scale-4-v1"})
     drawn = PoolSizes([beside, alone])
     assert drawn.sizes == [20.0, 300.0]
     numbers = {row.run.system: row.number for row in alone.rows}

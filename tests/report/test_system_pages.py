@@ -76,10 +76,10 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
 def with_lines(row: BoardRow, coverage: float, precision: float, redundancy: float, auc: float) -> BoardRow:
     assert row.head is not None
     numbers: dict[tuple[Measure, Aggregate], Cell] = {
-        (("line", "line_coverage", 10), "micro"): row.head._replace(value=coverage),
-        (("line", "line_precision", 10), "micro"): row.head._replace(value=precision),
-        (("line", "line_redundancy", 0), "micro"): row.head._replace(value=redundancy),
-        (("line", "line_auc", 0), "macro"): row.head._replace(value=auc),
+        (("line", "line_coverage", 10), "micro"): Cell(**vars(row.head) | {"value": coverage}),
+        (("line", "line_precision", 10), "micro"): Cell(**vars(row.head) | {"value": precision}),
+        (("line", "line_redundancy", 0), "micro"): Cell(**vars(row.head) | {"value": redundancy}),
+        (("line", "line_auc", 0), "macro"): Cell(**vars(row.head) | {"value": auc}),
     }
     return BoardRow(row.run, {**row.cells, **numbers}, row.primary, row.n_items)
 
