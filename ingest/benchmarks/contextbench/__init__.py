@@ -10,16 +10,14 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Find, Tally, check_instances, pool_groups, repository_finder
+from ingest.benchmarks.contextbench.pools import Find, PartReader, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead, SubsetRows
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead
 from ingest.benchmarks.fields import Fields
-from ingest.contents.patches import edit_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.pools import stratified
 from lake.rejects import Rejects
-from lake.tables import GOLD_RUN
 from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
@@ -76,48 +74,15 @@ def parts(
         instances = _selected(instances, raw.tasks[0], raw.notes)
     if limit is not None:
         instances = _drawn(instances, find, limit, raw.notes)
-    tally = Tally()
+    reader = PartReader(subset, find)
     if (n := len(instances)) <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, partial(_read, instances, subset, find, tally))
+        yield PartToRead(subset, partial(reader.read, instances))
     else:
         ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
         for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
             some = ordered[start : start + ITEMS_OF_A_PART]
-            yield PartToRead(f"{subset}-{number:04d}", partial(_read, some, subset, find, tally))
-    raw.notes.extend(tally.notes())
-
-
-def _read(instances: Sequence[Instance], subset: str, find: Find, tally: Tally, rejects: Rejects) -> SubsetRows:
-    """The items, queries, gold and gold patches of some instances, and their repositories one at a time."""
-    checked = list(check_instances(instances, find, rejects))
-    tally.add(checked)
-    gold = [
-        {"item_id": instance.item_id, **row}
-        for instance, _, audited in checked
-        if instance.why_not is None and audited
-        for row in audited.rows
-    ]
-    queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
-    edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
-    where = {instance.item_id: instance.where for instance in instances}
-    for item_id, fault in faults:
-        rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
-    repositories = {
-        instance.pool_id: repository for instance, repository, _ in checked if repository and instance.why_not is None
-    }
-    same = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id", "why_not")
-    items = [
-        {
-            **{name: getattr(instance, name) for name in same},
-            "subset": subset,
-            "commit": instance.commit or None,
-            "gold_flags": audited.flags if audited else None,
-            "scorable": instance.why_not is None,
-        }
-        for instance, _, audited in checked
-    ]
-    pools = pool_groups(repositories, rejects, tally.counts)
-    return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
+            yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
+    raw.notes.extend(reader.notes())
 
 
 def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:

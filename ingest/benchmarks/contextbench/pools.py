@@ -6,22 +6,23 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold import DOCS, Audit, GoldSpan, audit, docs_path
+from ingest.benchmarks.contextbench.gold import DOCS, GoldSpan, audit, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
-from ingest.benchmarks.declaration import PoolGroup
+from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
-from ingest.contents.patches import edited_sources, gold_of_patch
+from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
 from ingest.sources.git import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
 from ingest.sources.tree import CommitFiles, RawFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
-from lake.tables import FLAGS, UNSEARCHED
+from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
 from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 
 _NOT_AVAILABLE = "its repository is not available"
+_SAME = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
 
 Find = Callable[[Instance], Repository | None]
 """The repository of an instance, at its commit; None if there is none."""
@@ -113,60 +114,69 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
 
 
-Checked = tuple[Instance, Repository | None, Audit | None]
-"""An instance, its repository and its gold checked against the files; None where not available."""
-
-
-def check_instances(instances: Sequence[Instance], find: Find, rejects: Rejects) -> Iterator[Checked]:
-    """Each instance with its gold checked against its repository's files; those of one commit share a repository."""
-    by_pool: dict[str, list[Instance]] = {}
-    for instance in instances:
-        by_pool.setdefault(instance.pool_id, []).append(instance)
-    for pool in by_pool.values():
-        repository, why_not, files = None, None, dict[str, bytes]()
-        repo, commit = pool[0].repo, pool[0].commit
-        wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
-        wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
-        if not all(instance.why_not for instance in pool):
-            try:
-                if repository := find(pool[0]):
-                    files = {file.path: file.data for file in repository.files(rejects, wanted)}
-                else:
-                    why_not = not_available(repo, commit)
-            except RepositoryError as error:
-                rejects.add(f"repository {repo}", f"commit {commit}", error.what)
-                repository, why_not = None, not_available(repo, commit, error.what)
-        for instance in pool:
-            # The gold of a patch are the definitions around the lines that it replaces.
-            patched = gold_of_patch(instance.gold_patch, files)
-            gold = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
-            audited = audit(gold, files) if repository and instance.why_not is None else None
-            reason = instance.why_not or why_not
-            if audited and not any(row["gold"] == DOCS for row in audited.rows):
-                reason = "none of its gold files is in its repository"
-                if instance.gold_patch:
-                    reason = "its patch replaces no line of a source file of its repository"
-                rejects.add(*instance.where, f"{instance.item_id}: {reason}")
-            yield replace(instance, gold=gold, why_not=reason), repository, audited
-
-
 @dataclass
-class Tally:
-    """Counts over the parts of a subset, added as the parts are read."""
+class PartReader:
+    """Reads a subset in parts; `counts` and `absent`, the items without a repository, are of all parts read so far."""
 
+    subset: str
+    find: Find
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
 
-    def add(self, checked: Sequence[Checked]) -> None:
-        """Add the counts of some more items."""
-        self.counts["items"] += len(checked)
-        for instance, _, audited in checked:
-            n_spans = len(instance.gold)
-            self.counts.update(scorable=instance.why_not is None, spans=n_spans)
-            if audited:
-                self.counts.update(audited.counts, audited=n_spans)
-            if (instance.why_not or "").startswith(_NOT_AVAILABLE):
-                self.absent.append(instance.item_id)
+    def read(self, instances: Sequence[Instance], rejects: Rejects) -> SubsetRows:
+        """The items, queries, gold and gold patches of some instances, and their repositories one at a time."""
+        items, gold, repositories = list[dict[str, object]](), list[dict[str, object]](), dict[str, Repository]()
+        by_pool: dict[str, list[Instance]] = {}
+        for instance in instances:
+            by_pool.setdefault(instance.pool_id, []).append(instance)
+        for pool_id, of_pool in by_pool.items():
+            repository, files, why_not = self._gold_files(of_pool, rejects)
+            for instance in of_pool:
+                # The gold of a patch are the definitions around the lines that it replaces.
+                patched = gold_of_patch(instance.gold_patch, files)
+                spans = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
+                audited = audit(spans, files) if repository and instance.why_not is None else None
+                reason = instance.why_not or why_not
+                if audited and not any(row["gold"] == DOCS for row in audited.rows):
+                    reason = "none of its gold files is in its repository"
+                    if instance.gold_patch:
+                        reason = "its patch replaces no line of a source file of its repository"
+                    rejects.add(*instance.where, f"{instance.item_id}: {reason}")
+                item = {name: getattr(instance, name) for name in _SAME} | {"subset": self.subset, "why_not": reason}
+                flags = audited.flags if audited else None
+                items.append({**item, "commit": instance.commit or None, "gold_flags": flags, "scorable": not reason})
+                self.counts.update(items=1, scorable=not reason, spans=len(spans))
+                if audited:
+                    self.counts.update(audited.counts, audited=len(spans))
+                if audited and repository and not reason:
+                    gold += ({"item_id": instance.item_id, **row} for row in audited.rows)
+                    repositories[pool_id] = repository
+                if (reason or "").startswith(_NOT_AVAILABLE):
+                    self.absent.append(instance.item_id)
+        queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
+        edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
+        where = {instance.item_id: instance.where for instance in instances}
+        for item_id, fault in faults:
+            rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
+        pools = pool_groups(repositories, rejects, self.counts)
+        return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
+
+    def _gold_files(
+        self, of_pool: Sequence[Instance], rejects: Rejects
+    ) -> tuple[Repository | None, dict[str, bytes], str | None]:
+        """The repository of a pool and the files that its gold names, or the reason why it is not available."""
+        repo, commit = of_pool[0].repo, of_pool[0].commit
+        if all(instance.why_not for instance in of_pool):
+            return None, {}, None
+        wanted = {docs_path(span.file) for instance in of_pool for span in instance.gold}
+        wanted |= {path for instance in of_pool for path in edited_sources(instance.gold_patch)}
+        try:
+            if (repository := self.find(of_pool[0])) is None:
+                return None, {}, not_available(repo, commit)
+            return repository, {file.path: file.data for file in repository.files(rejects, wanted)}, None
+        except RepositoryError as error:
+            rejects.add(f"repository {repo}", f"commit {commit}", error.what)
+            return None, {}, not_available(repo, commit, error.what)
 
     def notes(self) -> Iterator[str]:
         """The notes about the subset; none if no part was read."""
