@@ -17,7 +17,6 @@ from ingest.sources.tree import Source, Tree
 from lake.benchmarks import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
-from lake.rejects import Reject
 from lake.tables import SITE_PAGES
 
 OWN, PUBLISHED_LABEL = "own", "published"
@@ -75,21 +74,12 @@ def describe(benchmark: Benchmark) -> dict[str, object]:
 
 
 def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> tuple[Benchmark, Source]:
-    """The benchmark and source that a declaration describes; its data must be below `reads` (default: its folder)."""
-    return own_data(read_yaml(file, _HINT), file, known, reads or file.parent)
-
-
-def own_data(
-    content: object, file: Path, known: Mapping[str, Benchmark], reads: Path, unread: Sequence[Reject] = ()
-) -> tuple[Benchmark, Source]:
-    """The benchmark and source that a declaration's content describes; paths in it are relative to the file's folder.
-
-    `unread` are rows that were rejected when the data was converted.
-    """
+    """The benchmark and source that a declaration describes; its data must be below its folder or `reads`."""
 
     def fault(key: str, problem: str, hint: str = "", code: Exit = Exit.INVALID) -> GoldspanError:
         return GoldspanError(f"{key}: {problem}", where=str(file), hint=hint, code=code)
 
+    content = read_yaml(file, _HINT)
     # `list` prints a list of one declaration.
     content = content[0] if isinstance(content, list) and len(content) == 1 else content
     if not isinstance(content, dict):
@@ -118,9 +108,10 @@ def own_data(
         benchmark = own_benchmark(benchmark, declaration.name)
     data, fields = dict(declaration.data), dict(declaration.fields)
     root, trees = file.parent / data["root"], dict[str, Tree]()
+    allowed = [file.parent, reads or file.parent]
     for name, location in schema.places.items():
         try:
-            trees[name] = _opened(root, data[name], location, reads) if data[name] else Tree(name, [])
+            trees[name] = _opened(root, data[name], location, allowed) if data[name] else Tree(name, [])
         except GoldspanError as error:
             raise fault(f"data.{name}", error.what, error.hint, error.code) from error
     pools = [trees[name] for name, location in schema.places.items() if location.is_tree]
@@ -133,7 +124,7 @@ def own_data(
         **declaration.model_dump(include={*_DESCRIBED}, exclude_none=True),
         subsets=(data["subset"],),
         default_subsets=(data["subset"],),
-        find=partial(declared_files, tasks, pools, unread),
+        find=partial(declared_files, tasks, pools),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
         has_excerpts=all(_is_in(file.parent, root / data[name]) for name in trees if isinstance(data[name], str)),
@@ -170,14 +161,16 @@ def _is_in(folder: Path, path: Path) -> bool:
     return Path(realpath(path)).is_relative_to(realpath(folder))
 
 
-def _opened(root: Path, data: str | HubRows, location: DataLocation, reads: Path) -> Tree:
-    """The files that a declaration names; an error if they do not exist or are outside the folder `reads`."""
+def _opened(root: Path, data: str | HubRows, location: DataLocation, allowed: Sequence[Path]) -> Tree:
+    """The files that a declaration names; an error if they do not exist or are outside the `allowed` folders."""
     if isinstance(data, HubRows):
         return Tree(data.hub, [entry_of(data)])
     target = root / data
-    if not _is_in(reads, target):
+    if not any(_is_in(folder, target) for folder in allowed):
         hint = "To allow it, name a folder that contains it: --config-reads FOLDER."
-        raise GoldspanError(f"it is outside {reads}, and only files inside are read", hint=hint, code=Exit.INVALID)
+        raise GoldspanError(
+            f"it is outside {allowed[-1]}, and only files inside are read", hint=hint, code=Exit.INVALID
+        )
     tree: Tree | None = None
     try:
         if not location.is_tree and (target.is_file() or is_saved(target)):

@@ -12,7 +12,7 @@ from ingest.contents.blobs import RawContent
 from ingest.sources.tree import HUB, Entry, RawFiles, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
-from lake.rejects import Reject, Rejects
+from lake.rejects import Rejects
 from lake.tables.ingested import Blobs, Files, GoldSpans, Items, QueryRows
 from lake.text import counted
 
@@ -136,14 +136,10 @@ class DataSchema:
     fields: Fields
 
 
-def declared_files(
-    tasks: Sequence[Entry], pools: Sequence[Tree], unread: Iterable[Reject], source: Source, _: str, rejects: Rejects
-) -> RawFiles:
-    """The `find` of own and mined data, whose files are given; `unread` is what was rejected when they were made."""
+def declared_files(tasks: Sequence[Entry], pools: Sequence[Tree], source: Source, _: str, rejects: Rejects) -> RawFiles:
+    """The `find` of own and mined data, whose files are given."""
     for tree in pools:
         tree.reject_refused(rejects)
-    for reject in unread:
-        rejects.add(reject.source, reject.position, reject.reason, reject.excerpt)
     return RawFiles(tasks, pools, source.repositories)
 
 

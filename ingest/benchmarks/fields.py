@@ -1,5 +1,6 @@
 """Fields of foreign rows: read from the first of several key paths that exists in a row, and checked."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -107,4 +108,4 @@ def parse_rows(
 
 def columns_of(fields: Fields) -> list[str]:
     """The columns of a table that hold the fields."""
-    return [path.partition(".")[0] for paths in fields.values() for path in paths]
+    return [re.split(r"[.:\[]", path)[0] for paths in fields.values() for path in paths]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -132,19 +132,7 @@ def read(
     elif config_reads:
         what = f"--config-reads {config_reads} is given without --config"
         raise GoldspanError(what, hint="Add the config that names files there: --config FILE.yaml.", code=Exit.USAGE)
-    _read(
-        Console(quiet=quiet, json=json), Lake(lake), own, names, source=source, subsets=subsets, chunkers=chunkers,
-        chunker=chunker, trust_lake=trust_lake, timeout=timeout, limit=limit, repositories=repositories, needs=needs,
-        submissions=submissions, engine=engine,
-    )  # fmt: skip
-
-
-def _read(
-    console: Console, store: Lake, own: tuple[Benchmark, Source] | None, names: Sequence[str] = (), *, source: str = "",
-    subsets: str = "", chunkers: str, chunker: list[str] | None, trust_lake: bool, timeout: float = ANSWER_SECONDS,
-    limit: int | None, repositories: str, needs: bool = False, submissions: Path = SUBMISSIONS, engine: str,
-) -> NoReturn:  # fmt: skip
-    """Read own data, or else the named benchmarks or all from their sources."""
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
     declared = {own[0].name: own[0]} if own else dict(known_benchmarks())
     for name in names:
         if name not in declared and name in own_kinds(store):
@@ -215,14 +203,13 @@ def own(
     quiet: QuietOption = False,
 ) -> None:
     """Read your own questions with gold: BEIR folders, issues with a patch, or rows with paths and lines."""
-    console, into = Console(quiet=quiet, json=json), lake / CACHE / "own"
-    benchmark, source, clones, notes = declare_own(
-        items, repositories, into, known_benchmarks(), name=name, query=query, gold=gold
+    file, reads, clones, notes = declare_own(
+        items, repositories, lake / CACHE / "own", name=name, query=query, gold=gold
     )
-    console.say("\n".join(notes))
-    _read(
-        console, Lake(lake), (benchmark, source), chunkers=chunkers, chunker=chunker, trust_lake=trust_lake,
-        limit=limit, repositories=clones, engine=engine,
+    Console(quiet=quiet, json=json).say("\n".join(notes))
+    read(
+        config=str(file), config_reads=str(reads), repositories=clones, chunkers=chunkers, chunker=chunker,
+        trust_lake=trust_lake, limit=limit, engine=engine, lake=lake, json=json, quiet=quiet,
     )  # fmt: skip
 
 

@@ -169,7 +169,7 @@ def mined(
         tasks = made_tree(folder, rows, digest)
         if kind == "completion":
             # Files of all languages; RepoEval's own `find` keeps only Python.
-            benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool], ()))
+            benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool]))
         source = TreesSource({folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history)
         made.append((benchmark, source, subsets, miner))
     return made

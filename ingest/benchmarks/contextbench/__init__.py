@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Find, PartReader, repository_finder
-from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances
+from ingest.benchmarks.contextbench.pools import Find, PartReader, at_snapshots, repository_finder
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead
 from ingest.benchmarks.fields import Fields
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
@@ -68,6 +68,7 @@ def parts(
 ) -> Iterator[PartToRead]:
     """The subset as one part, or as several if it has many items, with the items of a repository next to each other."""
     instances = read_instances(raw.tasks[subset == SELECTED :], rejects, raw.notes, fields)
+    instances = at_snapshots(raw, instances)
     # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
@@ -147,7 +148,7 @@ CONTEXTBENCH = Benchmark(
             "rows": DataLocation("data/full.parquet"),
             "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
         },
-        fields=CONTEXTBENCH_FIELDS,
+        fields=OWN_FIELDS,
     ),
     at_hand=at_hand,
     is_one_subset=True,

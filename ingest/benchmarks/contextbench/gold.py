@@ -1,13 +1,15 @@
-"""ContextBench's gold contexts: decode every published form, and check them against the files they name."""
+"""Gold contexts: decode every published form and those of own data, and check them against the files they name."""
 
+import ast
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check
+from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines
@@ -22,7 +24,21 @@ _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
+OWN_GOLD = re.compile(
+    r"(?=.*[:\[])(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?"
+)
+"""The path of own gold: `KEY[].PATH:LINES` or `KEY[].PATH:START-END`, without `KEY[].` if a row has one place.
+
+`KEY[].PATH` is whole files; in `KEY[]`, places are texts, or objects with common keys."""
+
+WHOLE_FILE = 2**31 - 1
+"""The end of a span that is a whole file whose lines are not yet counted."""
+
 _FIELDS = ("file", "start_line", "end_line")
+_PATHS = ("file", "path", "file_path", "filename")
+_LINES = (_FIELDS[1:], ("line_start", "line_end"), ("start", "end"), ("lines", ""), ("line", ""))
+_RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
+_FILE_WITH_LINES = re.compile(r"([^\s:#]+)[:#](L?\d+(?:[-:]L?\d+)?)")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # as published
 
 
@@ -39,6 +55,10 @@ def gold_of(row: ForeignRow) -> list[GoldSpan]:
     """The gold spans of a row: of its first context, where `init_ctx` and `add_ctx` together are one."""
     paths = row.fields["gold"]
     given = {path: value for path, value in zip(paths, row.values("gold"), strict=True) if not _is_missing(value)}
+    for form in filter(None, map(OWN_GOLD.fullmatch, () if given else paths)):
+        places, *keys = form.groups(default="")
+        if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
+            return [_span(_place(item, *keys), f"span {n}") for n, item in enumerate(_listed(value), start=1)]
     check(bool(given), f"it has none of {', '.join(paths)}")
     parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
     if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
@@ -60,6 +80,47 @@ def decode_gold(value: object) -> list[GoldSpan]:
     if isinstance(value, (list, tuple)):
         return [_span(item, f"span {number}") for number, item in enumerate(value, start=1)]
     raise FieldError(f"it is {shown(value)}, not a list of spans")
+
+
+def parsed(value: object) -> object:
+    """A list or object, also if it is written as JSON or in Python's form, as tables contain it; else the value."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        for parse in (json.loads, ast.literal_eval):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                result: object = parse(value)
+                return result
+    return value
+
+
+def _listed(value: object) -> list[object]:
+    value = parsed(value)
+    if isinstance(value, dict) and all(isinstance(spans, list) for spans in value.values()):
+        # Lines by file: {"a.py": [[1, 9]]}.
+        return [{"path": file, "lines": lines} for file, spans in value.items() for lines in spans]
+    if not isinstance(value, list):
+        raise FieldError(f"it is {shown(value)}, not a list of places")
+    return value
+
+
+def _place(given: object, path: str, start: str, end: str) -> object:
+    """A place of own data under the published keys; without `path`, its keys are the first common ones that it has.
+
+    Lines are two numbers, a list of one or two, or a text (`4-9`, `a.py#L4-L9`); without lines it is the whole file.
+    """
+    if isinstance(given, dict) and not path:
+        path = next((key for key in _PATHS if key in given), _PATHS[0])
+        start, end = next((keys for keys in _LINES if keys[0] in given), _LINES[0])
+    for key in filter(None, (path, start, end)):
+        check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
+    file, first, last = (get_path(given, key) if key else given for key in (path, start, end or start))
+    if not start:
+        match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
+        file, first, last = (match[1], match[2], None) if match else (file, 1, WHOLE_FILE)
+    if isinstance(first, list) and len(first) in (1, 2):
+        first, last = first[0], first[-1]
+    elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):
+        first, last = int(lines[1]), int(lines[2] or lines[1])
+    return {"file": file, "start_line": first, "end_line": last}
 
 
 def patch_of(row: ForeignRow) -> str:
@@ -154,6 +215,10 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     gold_paths = {docs_path(span.file) for span in spans}
     texts = {path: decode(files[path])[0] for path in gold_paths & files.keys()}
     lines = {path: split_lines(text) for path, text in texts.items()}
+    spans = [
+        span._replace(line_end=len(lines.get(docs_path(span.file), ())) or 1) if span.line_end == WHOLE_FILE else span
+        for span in spans
+    ]
     for span in spans:
         if (path := docs_path(span.file)) in lines:
             n_lines = len(lines[path])

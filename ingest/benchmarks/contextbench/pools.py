@@ -28,18 +28,26 @@ Find = Callable[[Instance], Repository | None]
 """The repository of an instance, at its commit; None if there is none."""
 
 
+def at_snapshots(raw: RawFiles, instances: Sequence[Instance]) -> list[Instance]:
+    """The instances; a file `<owner>__<name>.parquet` is their repository at any commit, and its digest the commit."""
+    names = {f"{instance.repo.replace('/', '__')}.parquet": instance.repo for instance in instances}
+    entries = [entry for tree in raw.pools for entry in tree.entries if entry.path in names]
+    commits = {names[entry.path]: entry.sha256()[:40] for entry in entries}
+    return [replace(instance, commit=commits.get(instance.repo, instance.commit)) for instance in instances]
+
+
 def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
     """A function that finds an instance's repository: in the files next to the rows, else among the source's clones."""
     ids: dict[str, list[str]] = {}
     for instance in instances:
         ids.setdefault(instance.pool_id, []).extend(instance.ids)
-    # The folder `repo_files`: Parquet files named after an instance's id, or `<owner>__<name>@<commit>`.
+    # The folder `repo_files`: Parquet files named after an instance's id, or `<owner>__<name>`, maybe with `@<commit>`.
     (tree,) = raw.pools
     files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
 
     def find(instance: Instance) -> Repository | None:
         repo, commit = instance.repo, instance.commit
-        for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}"):
+        for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__")):
             if f"{name}.parquet" in files:
                 return files[f"{name}.parquet"]
         return ClonedRepository(raw.repositories, repo, commit) if raw.repositories is not None else None

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, parsed, patch_of
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.git import GITHUB, form_fault
-from ingest.sources.rows import WHOLE_INPUT
+from ingest.sources.rows import WHOLE_INPUT, format_of
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
-from lake.text import counted
+from lake.text import counted, language_of
 
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
 """The keys that may hold a row's id; the first one present gives the item's id."""
@@ -22,8 +22,28 @@ CONTEXTBENCH_FIELDS: Fields = {
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
 
+OWN_FIELDS: Fields = {
+    **CONTEXTBENCH_FIELDS,
+    "id": (*ID_KEYS, "item_id", "task_id", "_id", "id"),
+    "gold": (
+        *GOLD_KEYS,
+        *(f"{key}[]" for key in ("gold", "core", "regions", "spans", "locations", "relevant")),
+        "ground_truth.read_core_regions[]",
+    ),
+    "commit": ("base_commit", "commit", "sha"),
+    "repo": ("repo", "repository", "repo_dir"),
+    "problem_statement": ("question", "query", "problem_statement", "issue", "prompt", "text"),
+}
+"""The fields of own data: under the published keys, or other common ones."""
+
+OWN_REPOSITORY = "own/repository"
+"""The name of the repository of own rows that name none."""
+
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
-_WITH_PATCH = {"instance_id", "base_commit", "patch", "problem_statement"}
+WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
+"""The keys of SWE-bench's rows."""
+MULTI = {"org", "repo", "base", "fix_patch", "resolved_issues"}
+"""The keys of Multi-SWE-bench's rows."""
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -66,20 +86,22 @@ def read_instances(
     the same id whose gold can.
     """
     instances: dict[str, Instance] = {}
-    n_again = 0
+    n_again, is_own = 0, fields != CONTEXTBENCH_FIELDS
+    usual = {**(OWN_FIELDS if is_own else CONTEXTBENCH_FIELDS), "gold": fields["gold"]}
+    keys = {*columns_of({"gold": fields["gold"]})}
     for entry in entries:
         n_refused = len(rejects)
-        usual, columns = CONTEXTBENCH_FIELDS, columns_of(fields)
-        rows = list(parse_rows(entry, rejects, lambda _, row: row, fields, usual=usual, columns=columns))
-        if fields == usual and not any(key in row.content for _, row in rows for key in GOLD_KEYS):
-            if any(row.content.keys() >= _WITH_PATCH for _, row in rows):
+        columns = columns_of(fields) if not is_own and format_of(entry.path) == ".parquet" else ()
+        rows = list(parse_rows(entry, rejects, lambda _, row: _of_multi(row), fields, usual=usual, columns=columns))
+        if not keys.isdisjoint(GOLD_KEYS) and all(keys.isdisjoint(row.content) for _, row in rows):
+            if any(row.content.keys() >= WITH_PATCH for _, row in rows):
                 hint = "declare fields: {gold: patch}, or give them to `ingest own`"
                 rejects.add(entry.path, WHOLE_INPUT, f"rows of SWE-bench have no gold context: {hint}")
             elif len(rejects) == n_refused:
                 notes.append(f"{entry.path} is skipped: its rows have no gold")
             continue
         for position, row in rows:
-            instance = _instance(row, (entry.path, position), rejects)
+            instance = _instance(row, (entry.path, position), rejects, is_own=is_own)
             if instance is None:
                 continue
             first = instances.setdefault(instance.item_id, instance)
@@ -118,15 +140,38 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     return replace(first, why_not=reason)
 
 
-def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects) -> Instance | None:
-    ids = list(dict.fromkeys(_texts(row, "id")))
+def _of_multi(row: ForeignRow) -> ForeignRow:
+    """A row of Multi-SWE-bench under the keys of SWE-bench; any other row as it is."""
+    content = row.content
+    if not content.keys() >= MULTI:
+        return row
+    issues, base = parsed(content["resolved_issues"]), parsed(content["base"])
+    objects = [issue for issue in issues if isinstance(issue, dict)] if isinstance(issues, list) else []
+    texts = [str(each.get(key) or "") for each in objects or [{**content}] for key in ("title", "body")]
+    owner, name = content["org"], content["repo"]
+    under = {
+        "instance_id": content.get("instance_id") or f"{owner}__{name}-{content.get('number')}",
+        "repo": f"{owner}/{name}",
+        "base_commit": base.get("sha") if isinstance(base, dict) else None,
+        "problem_statement": "\n\n".join(filter(None, texts)),
+        "patch": content["fix_patch"],
+    }
+    return replace(row, content={"language": content.get("language"), **under})
+
+
+def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_own: bool) -> Instance | None:
+    gold, gold_patch, why_not = list[GoldSpan](), patch_of(row), list[str]()
+    # Own questions about a repository as it is need no id and no commit.
+    is_filled = is_own and not gold_patch
+    ids = list(dict.fromkeys(_texts(row, "id"))) or ([where[1].replace(" ", "-")] if is_filled else [])
     if not ids:
         rejects.add(*where, f"it has no id: none of {', '.join(row.fields['id'])}", excerpt_of(row.content))
         return None
     repo = repository_of(row, ids[0])
-    commit = (_text(row, "commit") or "").strip().lower()
+    if is_filled and form_fault("repository", repo):
+        repo = f"own/{repo.strip('/').replace('/', '-')}" if repo else OWN_REPOSITORY
+    commit = (_text(row, "commit") or ("0" * 40 if is_filled else "")).strip().lower()
     statement = _text(row, "problem_statement")
-    gold, gold_patch, why_not = list[GoldSpan](), patch_of(row), list[str]()
     try:
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
@@ -141,7 +186,8 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects) -> Inst
         rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold")))
     elif not gold and not gold_patch:
         why_not.append("its gold is empty")
-    language, unscorable = (_text(row, "language") or "unknown").lower(), "; ".join(why_not) or None
+    of_gold = next(filter(None, (language_of(span.file) for span in gold if is_own)), "unknown")
+    language, unscorable = (_text(row, "language") or of_gold).lower(), "; ".join(why_not) or None
     source, patch, size = (_text(row, field) for field in ("source", "patch", "size"))
     upstream_id = ids[1] if len(ids) > 1 else None
     return Instance(
@@ -151,7 +197,9 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects) -> Inst
 
 def _texts(row: ForeignRow, field: str) -> Iterator[str]:
     """The texts of a field that are not blank; half a surrogate pair, which JSON may contain, becomes `?`."""
-    texts = (value for value in row.values(field) if isinstance(value, str) and value.strip())
+    # An id may be a number.
+    values = (str(value) if field == "id" and type(value) is int else value for value in row.values(field))
+    texts = (value for value in values if isinstance(value, str) and value.strip())
     return (text.encode(errors="replace").decode() for text in texts)
 
 
