@@ -141,9 +141,10 @@ class _Walk:
         """The number of pipelines that ran: in a failed `&&` chain, up to the last that can fail without a message."""
         for index in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[index].commands[0].words or [""]
-            is_move = words[0] in _MOVES
-            is_print = words[0] == "echo" or isinstance(commands.parse_reading(words), PrintedRange)
-            if not (is_move or is_print) or (is_move and self.failures.refuse(words[-1])):
+            reading, is_move = commands.parse_reading(words), words[0] in _MOVES
+            is_print = words[0] == "echo" or isinstance(reading, PrintedRange)
+            files = words[-1:] if is_move else reading.files if isinstance(reading, PrintedRange) else ()
+            if not (is_move or is_print) or any(map(self.failures.refuse, files)):
                 return index + 1
             if pipelines[index].joined_by != "&&":
                 break

@@ -208,6 +208,7 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     assert folder("cd src; cd /lib; cd -") == "/testbed/src"
     assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
+    assert views_of("sed -n 3p a.py && cat b.py && cat c.py", "x\ncat: b.py: No such file", failed=True) == [A3]
     assert views_of("(cd src && cat a.py); cat b.py") == [FileSpan("src/a.py", 1, None), FileSpan("b.py", 1, None)]
 
 
