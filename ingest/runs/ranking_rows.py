@@ -20,7 +20,10 @@ _KINDS = {
     **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING_COLUMNS.items()},
     "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
 }  # fmt: skip
-_RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
+_DOCUMENT = (
+    r"^(?<path_given>.*?)(?:::(?<symbol>.*?))?"
+    r"(?:#L(?<line_start>[0-9]+)(?:-L(?<line_end>[0-9]+))?(?:\.(?<nth>[0-9]{1,9}))?)?$"
+)
 _CONTROL = r"[\x00-\x1f\x7f]"
 _NO_PATH = "it is empty or holds a control character"
 DOCUMENTS_HELP = (
@@ -129,29 +132,22 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     Added columns: path_given, symbol (the definition named), line_start, line_end (0-based, half-open; null for a whole
     file or a definition) and nth (which of several chunks with these lines; null for the first).
     """
-    document, symbol = pl.col("document"), pl.col("symbol")
-    groups = document.str.extract_groups(_RANGE)
-    first, last = (groups.struct.field(number).cast(pl.Int64, strict=False) for number in ("2", "3"))
-    is_range = pl.col("path_given").is_not_null()
-    nth = groups.struct.field("4").cast(pl.Int64)
-    ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
-    parsed = documents.with_columns(path_given=groups.struct.field("1"), first=first, last=ends, nth=nth)
-    of_symbol = pl.coalesce("path_given", "document").str.extract_groups(r"^(.*?)::(.*)$")
-    parsed = parsed.with_columns(file=of_symbol.struct.field("1"), symbol=of_symbol.struct.field("2"))
+    parts = documents.with_columns(pl.col("document").str.extract_groups(_DOCUMENT).alias("parts")).unnest("parts")
+    document, path, symbol, start, end, nth = map(pl.col, parts.columns)
+    is_range = start.is_not_null()
+    first, last = (number.cast(pl.Int64, strict=False) for number in (start, pl.coalesce(end, start)))
     # Numbers too large for an Int64 are null here.
-    is_sound = ((pl.col("first") >= 1) & (pl.col("last") >= pl.col("first"))).fill_null(value=False)
-    no_range = (is_range & ~is_sound) | (~is_range & document.str.contains(r"#L[0-9-][^/]*$")) | (pl.col("nth") < 2)
+    is_sound = ((first >= 1) & (last >= first)).fill_null(value=False)
     fault = _first_fault({
         _NO_PATH: (document == "") | document.str.contains(_CONTROL),
-        "its lines are not #L10 or #L10-L20, counted from 1": no_range,
-        "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == "") | (is_range & symbol.is_not_null()),
+        "its lines are not #L10 or #L10-L20, counted from 1": (is_range & ~is_sound)
+        | ((path == "") & is_range) | (~is_range & document.str.contains(r"#L[0-9-][^/]*$")) | (nth.cast(pl.Int64) < 2),
+        "it is not path::Qualified.name": (symbol == "") | (path == "") | (is_range & symbol.is_not_null()),
     })  # fmt: skip
     # The lake writes symbols with `.`, whatever separator the language uses.
-    symbol = symbol.str.replace_all("::", ".", literal=True)
-    path, start = pl.coalesce("path_given", "file", "document"), pl.col("first") - 1
-    columns = (*documents.columns, "path_given", "symbol", "line_start", "line_end", "nth", "fault")
-    spans = parsed.with_columns(fault=fault, symbol=symbol, path_given=path, line_start=start, line_end="last")
-    return spans.select(columns)
+    separated = symbol.str.replace_all("::", ".", literal=True)
+    columns = {"symbol": separated, "line_start": first - 1, "line_end": last, "nth": nth.cast(pl.Int64)}
+    return parts.with_columns(**columns, fault=fault)
 
 
 def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:

@@ -5,7 +5,7 @@ import polars as pl
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.request import ImportJob
 from lake.offsets import added_lines
-from lake.store import Lake
+from lake.store import Lake, contents_of
 from lake.tables import UNSEARCHED
 
 _FOLDERS = r"(?s)^.*[/\\]"
@@ -65,9 +65,8 @@ def measured(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
 
     The last counts the non-white characters in lines that no better rank of the item has.
     """
-    wanted = rows.select(pl.col("sha256").unique().cast(pl.String)).drop_nulls().lazy()
-    blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
-    stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
+    wanted = rows["sha256"].cast(pl.String).unique().drop_nulls()
+    stored = contents_of(lake, wanted, ("text", "line_starts", "line_nws"))
     # All contents one after another: an entry for the start of every line, and one for the end of each content.
     starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
     n_places = pl.col("line_starts").list.len().cast(pl.Int64) + 1
