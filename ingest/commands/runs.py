@@ -22,10 +22,10 @@ from ingest.runs.program_runs import RIPGREP, import_search, search_by, write_be
 from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
 from ingest.sources.input_file import InputFile
-from lake.benchmarks import known_tasks, tasks_of
+from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, LimitOption, MemoryOption, QuietOption, setting
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup, typed
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, typed
 from lake.offsets import split_lines
 from lake.outcome import Outcome
 from lake.pools import Where, of_where, parse_items, with_items
@@ -188,9 +188,8 @@ def tasks(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Hand out items: for each a folder with the question and the repository, without the answer."""
-    store = Lake(lake)
-    lookup(benchmark, "benchmark", {task.benchmark: task for task in known_tasks(store).values()})
-    where = parse_items(items)
+    store, console, where = Lake(lake), Console(), parse_items(items)
+    check_benchmark(store, benchmark)
     if where:
         with_items(store, [benchmark], where)
     task = tasks_of(store, benchmark)[0]
@@ -222,7 +221,6 @@ def tasks(
                 into = output / PurePosixPath(name) / REPOSITORY
                 paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
                 unwritten += [f"{name}: {path}" for path in paths]
-    console = Console()
     written = output / TASKS if format == "jsonl" else output
     console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {written}")
     if problems := [*nameless, *unwritten]:

@@ -21,6 +21,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import IO
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
@@ -73,8 +74,8 @@ class RunningProgram:
         except OSError as error:
             self._guard.communicate()
             raise NoAnswerError(f"{words[0]} cannot be started: {error.strerror}") from error
-        self._in_thread(self._read)
-        self._in_thread(self._read_complaint)
+        self._in_thread(partial(self._read, self._process.stdout, MAX_LINE_BYTES + 1, self._lines.put))
+        self._in_thread(partial(self._read, self._process.stderr, 1 << 10, self._complaint.append))
 
     def send(self, requests: Sequence[Request], *, are_all: bool = False) -> None:
         """Send requests without waiting, and close the input after the last one (`are_all`)."""
@@ -94,10 +95,10 @@ class RunningProgram:
                 how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
                 ending = f"{how} and no answer"
             raise NoAnswerError(self._ended(ending))
-        payload, fault = _parse(line, owed)
-        if fault:
-            raise NoAnswerError(self._ended(fault), is_invalid=True)
-        return payload
+        try:
+            return _parsed(line, owed)
+        except ValueError as error:
+            raise NoAnswerError(self._ended(str(error)), is_invalid=True) from error
 
     def close(self, seconds: float = 0) -> None:
         """End the program with all that it started, at most `seconds` after closing its input."""
@@ -127,17 +128,13 @@ class RunningProgram:
             if are_all:
                 self._process.stdin.close()
 
-    def _read(self) -> None:
-        with suppress(OSError, ValueError), self._process.stdout as output:  # type: ignore[union-attr]  # it is a pipe
-            while line := output.readline(MAX_LINE_BYTES + 1):
+    def _read(self, stream: IO[bytes] | None, most: int, keep: Callable[[bytes], None]) -> None:
+        assert stream is not None
+        with suppress(OSError, ValueError), stream:
+            while line := stream.readline(most):
                 if line.strip():
-                    self._lines.put(line)
-        self._lines.put(b"")
-
-    def _read_complaint(self) -> None:
-        with suppress(OSError, ValueError), self._process.stderr as complaint:  # type: ignore[union-attr]  # as above
-            while line := complaint.readline(1 << 10):
-                self._complaint.append(line)
+                    keep(line)
+        keep(b"")
 
     def _ended(self, why: str) -> str:
         """End the program; return `why` with the last lines of its standard error."""
@@ -151,19 +148,20 @@ class RunningProgram:
         return f"{why}; standard error: {shown}" if shown else why
 
 
-def _parse(line: bytes, owed: set[str]) -> tuple[Request, str]:
+def _parsed(line: bytes, owed: set[str]) -> Request:
+    """The answer in a line to one of the requests `owed`; a `ValueError` if it is none."""
     shown = line[:80].decode(errors="backslashreplace").rstrip()
     if len(line) > MAX_LINE_BYTES:
-        return {}, f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes"
+        raise ValueError(f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes")
     try:
         payload = parsed_json(line)
-    except (ValueError, RecursionError):
-        return {}, f"it wrote {shown!r}, which is not JSON; write messages to standard error"
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"it wrote {shown!r}, which is not JSON; write messages to standard error") from error
     if not isinstance(payload, dict) or not isinstance(payload.get("id"), str):
-        return {}, f"it wrote {shown!r}, not a JSON object with the id of a request"
+        raise ValueError(f"it wrote {shown!r}, not a JSON object with the id of a request")
     if payload["id"] not in owed:
-        return {}, f"it answered the id {payload['id'][:80]!r}, which was not sent or was answered before"
-    return payload, ""
+        raise ValueError(f"it answered the id {payload['id'][:80]!r}, which was not sent or was answered before")
+    return payload
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ class JsonCommand:
         n_vain, has_answered, last = 0, False, ""
         while batches and n_vain < MAX_VAIN:
             batch = batches.pop()
-            payloads, fault = self._run(batch)
+            payloads, fault = self.run(batch)
             answers |= payloads
             has_answered = has_answered or bool(payloads)
             owed = [request for request in batch if str(request["id"]) not in payloads]
@@ -227,12 +225,8 @@ class JsonCommand:
         given_up = {"error": f"not tried: there was no answer to any request before, at last: {last}"}
         return [answers.get(str(request["id"]), given_up) for request in requests]
 
-    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], str]:
-        """The answers of one run of the command, by id, and the reason why the others are missing (else empty)."""
-        payloads, fault = self._run(requests)
-        return payloads, str(fault or "")
-
-    def _run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], NoAnswerError | None]:
+    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], NoAnswerError | None]:
+        """The answers of one run of the command, by id, and the reason why the others are missing, if any are."""
         owed = {str(request["id"]) for request in requests}
         payloads: dict[str, Request] = {}
         try:

@@ -1,6 +1,5 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -72,21 +71,21 @@ class SubmissionFolder:
 
 def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` if the folder, a file or a key is not as required."""
-    folder, is_day = (path.parent if path.name == DECLARATION else path).absolute(), False
-    name, file = "/".join(folder.parts[-2:]), folder / DECLARATION
+    folder = (path.parent if path.name == DECLARATION else path).absolute()
+    name, file, is_day = "/".join(folder.parts[-2:]), folder / DECLARATION, False
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
         return GoldspanError(what, where=str(where), hint=hint, code=Exit.INVALID)
 
     with suppress(ValueError):
-        is_day = bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", folder.name) and date.fromisoformat(folder.name))
+        is_day = date.fromisoformat(folder.name).isoformat() == folder.name
     if not is_day or not folder.is_dir():
         raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", path)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name != DECLARATION]
-    odd = [file.name for file in files if file.is_symlink()]
-    if foreign := next(iter(odd + [file.name for file in run_files if file.name.split(".")[0] != "run"]), ""):
-        what = f"{foreign!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
+    named = [file for file in files if file.name == DECLARATION or file.name.split(".")[0] == "run"]
+    if foreign := [file.name for file in files if file.is_symlink() or file not in named]:
+        what = f"{foreign[0]!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
@@ -120,7 +119,7 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
         except GoldspanError as error:
             rejects.add(path.name, f"system {system}", error.what)
             result.warnings.append(f"left out: {system}: {error.what}")
-    store_rejects(lake, f"recorded-{benchmark}", rejects)
+    _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
 
@@ -139,11 +138,6 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
         write_if_changed(lake, name, part, rows)
     elif (stale := lake.part(name, part)) is not None:
         lake.remove(stale)
-
-
-def store_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
-    """Store the rejects of a step in place of its earlier ones."""
-    _store(lake, "rejects", part, rejects.frame("ingest"))
 
 
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
@@ -205,7 +199,7 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
         result.changes += [f"{name} was deleted with its submission" for name in names]
     _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
-    store_rejects(lake, "submissions", rejects)
+    _store(lake, "rejects", "submissions", rejects.frame("ingest"))
     result.rejected += len(rejects)
     return [str(row["status"]) for row in rows]
 

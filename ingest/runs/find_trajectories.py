@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import ingest.runs.formats
 from ingest.runs.importer import Importer, TrajectoryFile
@@ -67,6 +66,7 @@ class TrajectoryFiles:
     """The importer and its files; `sha256` is of the input file, or of all files read of a folder or as companions."""
 
     importer: Importer
+    input_file: InputFile
     files: list[TrajectoryFile]
     skipped: list[str] = field(default_factory=list)
     sha256: str = ""
@@ -79,7 +79,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         hint = "FILE must be a ranking, completions, trajectories or a folder of them."
         raise GoldspanError(f"there is no file {path}", hint=hint, code=Exit.MISSING)
     if not (is_folder or input_file.head().startswith(_ZIP)):
-        return _single_file(path, input_file.name, importer_for(input_file, format_name))
+        return _single_file(input_file, importer_for(input_file, format_name))
     by_name = {name: importer for name, importer in importers_by_name().items() if importer.kind == "trajectory"}
     known = [importer for name, importer in by_name.items() if name == importer.name]
     if format_name != AUTO:
@@ -124,22 +124,21 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     contents = [(entry.path, entry.sha256()) for entry in entries] if is_folder else []
     refused = [(refused.path, refused.reason) for refused in tree.refused]
     sha256 = fingerprint(contents, refused) if is_folder else sha256_of_file(path)
-    return TrajectoryFiles(importer, sorted(own, key=lambda file: file.path), skipped, sha256)
+    return TrajectoryFiles(importer, input_file, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
-def _single_file(path: Path, name: str, importer: Importer) -> TrajectoryFiles:
+def _single_file(given: InputFile, importer: Importer) -> TrajectoryFiles:
     """A file with its companions, if they exist."""
-    paths = [name]
-    for claim in importer.companions(name):
-        companion = path.parent / claim
-        if claim.endswith("/") and companion.is_dir():
-            paths += [f"{claim}{entry.path}" for entry in read_folder(companion, claim).entries]
-        elif not claim.endswith("/") and companion.is_file():
+    paths, folder = [given.name], given.source.parent
+    for claim in importer.companions(given.name):
+        if claim.endswith("/") and (folder / claim).is_dir():
+            paths += [f"{claim}{entry.path}" for entry in read_folder(folder / claim, claim).entries]
+        elif not claim.endswith("/") and (folder / claim).is_file():
             paths.append(claim)
-    every = _files(entry_on_disk(path.parent / each, each, "", 0) for each in paths)
-    digests = [sha256_of_file(path.parent / each) for each in paths]
+    every = _files(entry_on_disk(folder / path, path, "", 0) for path in paths)
+    digests = [sha256_of_file(folder / path) for path in paths]
     sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
-    return TrajectoryFiles(importer, [every[name]], sha256=sha256)
+    return TrajectoryFiles(importer, given, [every[given.name]], sha256=sha256)
 
 
 def _is_companion(path: str, owners: Mapping[str, str]) -> bool:

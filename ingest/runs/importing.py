@@ -1,17 +1,15 @@
 """An import: a file of rankings, completions or trajectories becomes a run, all of it checked before the run counts."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, delete_imported_runs
 from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
-from ingest.runs.request import ImportJob, ImportRequest, Say, asked_items, check_request
+from ingest.runs.request import ImportJob, ImportRequest, Say
 from ingest.runs.trajectory_rows import read_trajectories
 from ingest.sources.input_file import InputFile
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
+from lake.fingerprint import canonical_json, sha256_of_file
 from lake.make import made_from
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -25,22 +23,12 @@ class NoItemKnownError(GoldspanError):
 
 def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> Imported:
     """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
-    input_file, rejects = InputFile.at(request.file), Rejects()
-    chunker = check_request(lake, request)
-    files = trajectory_files(input_file, request.format, rejects)
-    importer = files.importer
-    if (chunker if importer.kind == "trajectory" else request.prices or request.resolved) is not None:
-        message = "--prices and --resolved apply to trajectories alone, --chunker to all but trajectories"
-        raise GoldspanError(f"{message}; the file has a {importer.kind}", hint="Leave them out.", code=Exit.USAGE)
-    task, parts = asked_items(lake, request, importer.kind)
-    stamp = fingerprint(files.sha256, request.system, task.name, importer.name, chunker)
-    stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
-    stamp = fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
-    input_file = replace(input_file, unit=importer.unit, example=importer.example)
-    job = ImportJob(lake, request, input_file, files, task, parts, stamp, chunker, rejects=rejects)
+    rejects = Rejects()
+    files = trajectory_files(InputFile.at(request.file), request.format, rejects)
+    job = ImportJob.of(lake, request, files, rejects)
     if (current := up_to_date(job)) is not None:
         return current
-    say(f"{input_file.name}: {importer.title} for {task.name}")
+    say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
     return import_job(job, write=write)
 
 
@@ -57,18 +45,19 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
     request, stored, result = job.request, _stored(job), job.result
     readers = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
     rows, tables_of = readers[result.kind](job)
-    known = [part.items.select(pl.col("item_id").cast(rows.schema["item_id"])) for part in job.parts]
-    unknown = rows.join(pl.concat(known), on="item_id", how="anti", maintain_order="left")
+    known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
+    unknown = rows.join(pl.concat(known.values()), on="item_id", how="anti", maintain_order="left")
     result.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
     written: list[str] = []
     try:
-        for part, ids in zip(job.parts, known, strict=True):
-            answers = rows.join(ids, on="item_id", how="semi", maintain_order="left")
+        for (part,), of_part in job.items.group_by("part", maintain_order=True):
+            answers = rows.join(known[part,], on="item_id", how="semi", maintain_order="left")
             if answers.is_empty() and not request.is_selection:
                 continue
-            tables = tables_of(job, part, answers)
+            scorable = of_part.filter("scorable").sort("item_id").with_row_index("item").cast({"item": pl.Int64})
+            tables = tables_of(job, scorable, answers)
             items = tables["run_items"]
             if not (request.asked_all or request.is_selection):
                 # The file does not tell whether an item without an answer, not even an empty one, was asked.
@@ -79,8 +68,8 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
                 result.n_items += n
                 result.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
-                written.append(part.name)
-                stored.write(part.name, tables)
+                written.append(str(part))
+                stored.write(str(part), tables)
         if not result.n_items:
             what = "none of the items that it answers can be scored in this lake"
             raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
@@ -104,9 +93,11 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
 def _stored(job: ImportJob) -> ImportedRun:
     chunks, importer = job.lake.part("chunkers", job.chunker) if job.chunker else None, job.files.importer
     # Items ingested later may be answered too, and changed rules may read the file or resolve its names differently.
-    inputs = [*job.parts, chunks, job.lake.part("symbol_rules", DEFINITIONS)]
+    names, folders = job.items["part"].unique().sort().to_list(), {"benchmark": job.task.benchmark}
+    parts = [part for part in job.lake.parts("items", **folders) if part.name in names]
+    inputs = [*parts, *job.lake.parts("files", **folders), chunks, job.lake.part("symbol_rules", DEFINITIONS)]
     given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
-    parameters = [job.stamp, job.files.sha256, [part.name for part in job.parts], given]
+    parameters = [job.stamp, job.files.sha256, names, given, job.task.pool_prefix, job.task.subsets]
     made = made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
     return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
 
@@ -123,14 +114,10 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
             reason = f"not an item of {task} here: {answers} skipped"
             job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
         return
-    # Imported only when needed: importing it is slow, and few files name unknown items.
-    from rapidfuzz import fuzz, process
-
-    items = pl.concat(part.items.select("item_id", "subset") for part in job.parts)
-    near = process.extractOne(str(ids["item_id"][0]), items["item_id"], scorer=fuzz.ratio, score_cutoff=60)
-    subsets = listed(items["subset"].unique().sort().to_list())
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    hint += f"{task} has {counted(items.height, 'item')} here, of {subsets}."
+    subsets = listed(job.items["subset"].unique().sort().to_list())
+    near = did_you_mean(str(ids["item_id"][0]), job.items["item_id"])
+    hint = f"{near} " if near.startswith("Did") else ""
+    hint += f"{task} has {counted(job.items.height, 'item')} here, of {subsets}."
     hint += " Name a session's file or folder after its item." if job.result.kind == "trajectory" else ""
     first = ids.head(MAX_EXAMPLES).select("position", "item_id").iter_rows()
     examples = [f"{where}: {name[:120]!a}" for where, name in first]

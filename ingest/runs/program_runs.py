@@ -19,11 +19,12 @@ from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import ImportJob, ImportRequest, Say, Search, asked_items, check_request
+from ingest.runs.request import ImportJob, ImportRequest, Say, Search
 from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of_file
+from lake.fingerprint import sha256_of_file
 from lake.make import made_from
+from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 from lake.usage import hardware
@@ -55,29 +56,26 @@ class ProgramSession:
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
         """One answer for each item of a pool; an item without one has the reason in `error`."""
-        answers: list[Request] = []
-        failures: list[str] = []
+        answers, why, n_failures = dict[str, Request](), "", 0
         for request in requests:
             if self.together:
+                # A program that gets all items at once is not timed.
+                payloads, fault = self.command.run(requests)
+                given = ((each, payloads.get(str(each["id"]))) for each in requests)
+                answers = {str(each["id"]): self._checked(each, payload) for each, payload in given if payload}
+                why = str(fault)
                 break
-            if len(failures) == _MAX_FAILURES:
-                error = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {failures[-1]}"
-                answers.append({"id": request["id"], "error": error})
-                continue
+            if n_failures == _MAX_FAILURES:
+                why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+                break
             try:
-                answers.append(self._ask(request, is_first=not answers and len(requests) > 1))
+                answers[str(request["id"])] = self._ask(request, is_first=not answers and len(requests) > 1)
             except NoAnswerError as error:
-                failures.append(str(error))
-                answers.append({"id": request["id"], "error": failures[-1]})
-        if not self.together:
-            return answers
-        # A program that gets all items at once is not timed.
-        payloads, why = self.command.run(requests)
-        given = [(request, payloads.get(str(request["id"]))) for request in requests]
-        return [
-            {"id": request["id"], "error": why} if answer is None else self._checked(request, answer)
-            for request, answer in given
-        ]
+                if error.is_invalid:
+                    raise self._invalid(request, str(error)) from error
+                n_failures, why = n_failures + 1, str(error)
+                answers[str(request["id"])] = {"id": request["id"], "error": why}
+        return [answers.get(str(each["id"]), {"id": each["id"], "error": why}) for each in requests]
 
     def close(self) -> None:
         """End the program."""
@@ -94,12 +92,9 @@ class ProgramSession:
             answer = program.answer({str(request["id"])})
         except NoAnswerError as error:
             self._program = None
-            if error.is_invalid:
-                raise self._invalid(request, str(error)) from error
             self._n_silences += error.is_silent
             # A program that has never answered may answer only when it has read all of its input.
-            has_answered = bool(self.first_seconds or self.query_seconds)
-            self.together = self._n_silences == _MAX_FAILURES and not has_answered
+            self.together = self._n_silences == _MAX_FAILURES and not (self.first_seconds or self.query_seconds)
             raise
         (self.first_seconds if is_first else self.query_seconds).append(time.perf_counter() - started)
         return self._checked(request, answer)
@@ -145,44 +140,40 @@ def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
 ) -> Imported:
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
-    chunker = check_request(lake, request)
-    task, parts = asked_items(lake, request, "ranking")
-    stamp = fingerprint(search.fingerprint, request.system, task.name, chunker, request.where, request.limit)
-    files = TrajectoryFiles(ANSWERS, [])
-    job = ImportJob(lake, request, InputFile.at(request.file), files, task, parts, stamp, chunker, search)
+    job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
     stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
     before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
-    job = replace(job, files=replace(files, sha256=before))
-    if before and not again and (current := up_to_date(job)) is not None:
-        current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
-        return current
+    if before and not again:
+        current = up_to_date(replace(job, files=replace(job.files, sha256=before)))
+        if current is not None:
+            current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
+            return current
     session = ProgramSession(search.name, search.command)
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
-        answers = replace(InputFile.at(folder / "answers.jsonl"), example=ANSWERS.example)
+        answers = InputFile.at(folder / "answers.jsonl")
         notes = _ask(job, session, answers.source, track, say)
         # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
         cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
-        job = replace(job, input_file=answers, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
+        job = replace(job, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
         try:
             imported = import_job(job, write=write)
         except GoldspanError as error:
             if error.where != str(answers.source):
                 raise
             stack.pop_all()
-            hint = f"{error.hint} The answers are kept there; fix them and import the file with `python -m ingest run`."
-            raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
+            error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
+            raise
     imported.notes += notes
     return imported
 
 
 def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools, say: Say) -> list[str]:
     lake, task = job.lake, job.task
-    items = pl.concat([part.scorable.select("item_id", "pool_id") for part in job.parts])
-    items = items.unique("item_id", keep="first")
+    items = job.items.filter("scorable").select("item_id", "pool_id").unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
     if n_without := questions["text"].null_count():

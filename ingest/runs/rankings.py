@@ -4,7 +4,7 @@ import polars as pl
 
 from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked_rows, refuse, written
-from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
+from ingest.runs.request import ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
@@ -43,13 +43,12 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
     return named_whole(job, rows).drop("document"), _ranking_tables
 
 
-def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
-    items = part.scorable
+def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
     job.result.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
     job.result.counts["n_unscorable"] -= len(listed)
-    _check_revision(job, part, rows)
+    _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
     spans = _located(job, _ranked(job, documents), items)
@@ -67,10 +66,10 @@ def _ranking_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tab
     return {"hits": hits, "run_items": run_items(job.run_id, outcomes, f"no list in {job.input_file.name}")}
 
 
-def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> None:
+def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
     rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
-    wanted = part.scorable.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
+    wanted = items.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
     hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
     other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
     shown = pl.format("item {}: {} in the file, {} here", "item_id", "query_sha256", "wanted")
@@ -78,7 +77,7 @@ def _check_revision(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Non
     refuse(job.input_file, other, what, shown=shown, hint=hint)
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
-        gold = job.lake.scan_part("gold_spans", part.name, benchmark=job.task.benchmark)
+        gold = job.lake.scan_part("gold_spans", items["part"][0], benchmark=job.task.benchmark)
         right = gold.filter(gold="candidate").select("item_id", wanted="candidate").collect()
         other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
         shown = pl.format("item {}: the right candidate is {} in the file, {} here", "item_id", "gold", "wanted")
@@ -182,51 +181,47 @@ _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 def read_completions(job: ImportJob) -> ReadAnswers:
     """The `ReadAnswers` of completions: each with the item whose hole it fills, else its location as `item_id`."""
-    if not (frames := list(job.files.importer.read(job.input_file))):
-        raise job.input_file.wrong(what="the file holds no rows")
+    input_file = job.input_file
+    if not (frames := list(job.files.importer.read(input_file))):
+        raise input_file.wrong(what="the file holds no rows")
     rows = pl.concat(frames)
-    filled = {part.name: _filled(rows, part) for part in job.parts}
-    # How well a part's items fit the file: number of holes filled, equal context starts, equal prompts.
-    fit = {name: (part.height, part["same_start"].sum(), part["same_prompt"].sum()) for name, part in filled.items()}
-    input_file, answers, rest = job.input_file, list[pl.DataFrame](), rows
-    for name in sorted(filled, key=lambda name: fit[name], reverse=True):
-        part = filled[name].join(rest, on="position", how="semi")
-        for other in (other for other in filled if other != name and fit[other] == fit[name]):
-            if part.join(filled[other], on="position", how="semi").height:
-                what = f"the completions fit {name} and {other} equally well"
-                hint = "Give each row its prompt and context_start_lineno, or ingest only one of the two."
-                raise input_file.wrong(what=what, hint=hint)
-        answers.append(part)
-        answered = part.group_by("position", maintain_order=True).agg(pl.col(*_HOLE).first(), "item_id")
-        several = answered.filter(pl.col("item_id").list.len() > 1)
-        shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
-        hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
-        refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
-        twice = part.filter(part.select("item_id").is_duplicated())
-        refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
-        rest = rest.join(part, on="position", how="anti")
-    location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
-    return pl.concat([*answers, rest.with_columns(item_id=location)], how="diagonal"), _completion_tables
-
-
-def _filled(rows: pl.DataFrame, part: AskedItems) -> pl.DataFrame:
-    columns = {"repo": "repo", "path": "target_path", "line": "target_line", "wanted": "target_text"}
-    items = part.items.select("item_id", "query_line_start", "query_sha256", **columns)
-    joined = rows.join(items, on=_HOLE, maintain_order="left").with_columns(
+    holes = job.items.select(
+        "part", "item_id", "query_line_start", "query_sha256",
+        repo="repo", path="target_path", line="target_line", wanted="target_text",
+    )  # fmt: skip
+    filled = rows.join(holes, on=_HOLE, maintain_order="left").with_columns(
         same_target=(pl.col("target_text") == pl.col("wanted")).fill_null(value=True),
         same_start=pl.col("context_start").is_null() | (pl.col("context_start") == pl.col("query_line_start")),
         same_prompt=(pl.col("prompt_sha256") == pl.col("query_sha256")).fill_null(value=False),
     )
     likeness = pl.sum_horizontal(pl.col("same_target") * 4, pl.col("same_start") * 2, "same_prompt")
-    likest = [likeness == likeness.max().over(side) for side in ("position", "item_id")]
-    return joined.filter(likest[0]).filter(likest[1])
+    for side in ("position", "item_id"):
+        filled = filled.filter(likeness == likeness.max().over("part", side))
+    # Of several parts with the hole, the one counts whose items fit the file best: by number, starts and prompts.
+    fit = filled.group_by("part").agg(pl.len(), pl.col("same_start", "same_prompt").sum())
+    fit = fit.select("part", fit=pl.struct(pl.exclude("part")).rank("dense"))
+    best = filled.join(fit, on="part", maintain_order="left")
+    best = best.filter(pl.col("fit") == pl.col("fit").max().over("position"))
+    by_row = best.group_by("position", maintain_order=True)
+    answered = by_row.agg(pl.col(*_HOLE).first(), pl.col("part").unique().sort(), "item_id")
+    if names := answered.filter(pl.col("part").list.len() > 1)["part"].to_list():
+        hint = "Give each row its prompt and context_start_lineno, or ingest only one of the two."
+        raise input_file.wrong(what=f"the completions fit {' and '.join(names[0])} equally well", hint=hint)
+    shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
+    hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
+    several = answered.filter(pl.col("item_id").list.len() > 1)
+    refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
+    twice = best.filter(best.select("item_id").is_duplicated())
+    refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
+    location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
+    rest = rows.join(best, on="position", how="anti").with_columns(item_id=location)
+    return pl.concat([best, rest], how="diagonal"), _completion_tables
 
 
-def _completion_tables(job: ImportJob, part: AskedItems, rows: pl.DataFrame) -> Tables:
-    items = part.scorable.select("item_id")
+def _completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
     answered = rows.join(items, on="item_id", how="semi")
     job.result.counts["n_unscorable"] += rows.height - answered.height
     job.result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
     done = answered.select("item_id", "completion", status=pl.lit("done"))
-    outcomes = items.join(done, on="item_id", how="left")
+    outcomes = items.select("item_id").join(done, on="item_id", how="left")
     return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

@@ -12,7 +12,6 @@ import polars as pl
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
 from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import TrajectoryFile, item_in
-from ingest.runs.request import AskedItems
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import LAST_LINE, str_at
@@ -47,10 +46,9 @@ class Ids:
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, parts: Sequence[AskedItems], questions: Callable[[], Mapping[str, str]] = dict) -> "Ids":
+    def of(cls, items: pl.DataFrame, questions: Callable[[], Mapping[str, str]] = dict) -> "Ids":
         """The ids of some items; an upstream id that several items share is left out."""
-        # An item may be in two parts: in a whole and in a selection of it.
-        items = pl.concat(part.items.select("item_id", "upstream_id") for part in parts).unique(maintain_order=True)
+        items = items.select("item_id", "upstream_id").unique(maintain_order=True)
         others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
         pairs = {upstream: item for item, upstream in others.iter_rows()}
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)

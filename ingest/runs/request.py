@@ -1,7 +1,7 @@
-"""An import request, checked against the lake: the file, the system, the task, and the items that the task asks."""
+"""An import: its request, checked against the lake, its files, its task, and the items that the task asks."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from lake.benchmarks import tasks_of
 from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
-from lake.make import made_from
+from lake.fingerprint import fingerprint
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -54,7 +54,86 @@ class ImportRequest:
         return bool(self.where) or self.limit is not None
 
 
-def check_request(lake: Lake, request: ImportRequest) -> str | None:
+@dataclass(frozen=True)
+class Search:
+    """A search program whose answers are imported; `fingerprint` covers everything that is known to affect them."""
+
+    command: JsonCommand
+    format: str
+    name: str
+    files: Mapping[str, str]
+    versions: Mapping[str, str]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class ImportJob:
+    """One import in progress: of the answers of `program`, at its `cost`, or else of files that a user gives.
+
+    `items` are those that the task asks, each with its `part` of the lake, its `pool_id` and its `query_sha256`.
+    """
+
+    lake: Lake
+    request: ImportRequest
+    files: TrajectoryFiles
+    task: Task
+    items: pl.DataFrame
+    chunker: str | None
+    rejects: Rejects
+    program: Search | None = None
+    cost: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, lake: Lake, request: ImportRequest, files: TrajectoryFiles, rejects: Rejects, program: Search | None = None
+    ) -> "ImportJob":
+        """The job of a request, which is checked against the lake and against the kind of answers in its files."""
+        chunker, kind = _checked_chunker(lake, request), files.importer.kind
+        if (chunker if kind == "trajectory" else request.prices or request.resolved) is not None:
+            message = "--prices and --resolved apply to trajectories alone, --chunker to all but trajectories"
+            raise GoldspanError(f"{message}; the file has a {kind}", hint="Leave them out.", code=Exit.USAGE)
+        task = _asked_task(lake, request, kind)
+        return cls(lake, request, files, task, _asked_items(lake, request, task), chunker, rejects, program)
+
+    @cached_property
+    def input_file(self) -> InputFile:
+        """The file or folder as given, with the unit and the example of its format for messages."""
+        return replace(self.files.input_file, unit=self.files.importer.unit, example=self.files.importer.example)
+
+    @cached_property
+    def stamp(self) -> str:
+        """The fingerprint of what is imported, and as what; a part of it is in the run's id."""
+        request, content = self.request, self.program.fingerprint if self.program else self.files.sha256
+        stamp = fingerprint(content, request.system, self.task.name, self.files.importer.name, self.chunker)
+        stamp = fingerprint(stamp, "asked all") if request.asked_all else stamp
+        return fingerprint(stamp, request.where, request.limit) if request.is_selection else stamp
+
+    @cached_property
+    def run_id(self) -> str:
+        """`<task>--<system>--<8 hex digits>`, with `.` for `/`; a system name too long for a folder's name is cut."""
+        name = self.request.system
+        while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
+            name = name[:-1]
+        return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
+
+    @cached_property
+    def result(self) -> Imported:
+        """The summary of the import, filled in as it proceeds."""
+        importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as requested"
+        read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
+        read_as = f"the answers of `{self.program.name}`" if self.program else read_as
+        return Imported(self.run_id, importer.kind, read_as)
+
+
+ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, pl.DataFrame, pl.DataFrame], Tables]]
+"""A file's answers (item_id, as in the file if unknown; position; …), and the function that makes the tables of a part.
+
+Its second argument are the items of the part that can be scored, by id, with a running number `item`; the third are
+the answers to its items.
+"""
+
+
+def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:
     """Check the benchmark, chunker and system name; return the chunker's full name, None if none is given."""
     benchmarks = [part.name for part in lake.parts("benchmarks")]
     if not benchmarks:
@@ -77,96 +156,35 @@ def check_request(lake: Lake, request: ImportRequest) -> str | None:
     return chunker or None
 
 
-@dataclass(frozen=True)
-class AskedItems:
-    """One part of the items that a task asks, with `pool_id` and `query_sha256`; `fingerprint` covers its inputs."""
-
-    name: str
-    fingerprint: str
-    items: pl.DataFrame
-
-    @cached_property
-    def scorable(self) -> pl.DataFrame:
-        """The items that can be scored in this lake, sorted by id, with a running number `item` from 0."""
-        return self.items.filter("scorable").sort("item_id").with_row_index("item").cast({"item": pl.Int64})
-
-
-@dataclass(frozen=True)
-class Search:
-    """A search program whose answers are imported; `fingerprint` covers everything that is known to affect them."""
-
-    command: JsonCommand
-    format: str
-    name: str
-    files: Mapping[str, str]
-    versions: Mapping[str, str]
-    fingerprint: str
-
-
-@dataclass(frozen=True)
-class ImportJob:
-    """One import in progress; `stamp` is the fingerprint in the run's id, `cost` the cost of a search program."""
-
-    lake: Lake
-    request: ImportRequest
-    input_file: InputFile
-    files: TrajectoryFiles
-    task: Task
-    parts: list[AskedItems]
-    stamp: str
-    chunker: str | None
-    program: Search | None = None
-    cost: Mapping[str, object] = field(default_factory=dict)
-    rejects: Rejects = field(default_factory=Rejects)
-
-    @cached_property
-    def run_id(self) -> str:
-        """`<task>--<system>--<8 hex digits>`, with `.` for `/`; a system name too long for a folder's name is cut."""
-        name = self.request.system
-        while len("".join(mark if mark.isascii() else "%00" * len(mark.encode()) for mark in name)) > _MAX_ID_BYTES:
-            name = name[:-1]
-        return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
-
-    @cached_property
-    def result(self) -> Imported:
-        """The summary of the import, filled in as it proceeds."""
-        importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as requested"
-        read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
-        read_as = f"the answers of `{self.program.name}`" if self.program else read_as
-        return Imported(self.run_id, importer.kind, read_as)
-
-
-ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, AskedItems, pl.DataFrame], Tables]]
-"""A file's answers (item_id, as in the file if unknown; position; …), and the function for the tables of one part."""
-
-
-def asked_items(lake: Lake, request: ImportRequest, kind: AnswerKind) -> tuple[Task, list[AskedItems]]:
-    """The requested task, else the first that this `kind` of answer fits; and the items it asks, part by part."""
-    benchmark, name, where, limit = request.benchmark, request.task, request.where, request.limit
+def _asked_task(lake: Lake, request: ImportRequest, kind: AnswerKind) -> Task:
+    """The requested task, else the first that this `kind` of answer fits."""
+    benchmark, name = request.benchmark, request.task
     known = {task.name: task for task in tasks_of(lake, benchmark)}
     possible = [lookup(name, "task", known)] if name else list(known.values())
-    answered = [task for task in possible if kind in task.answered_by]
-    if not answered:
-        message = f"{name} is not answered by a {kind}" if name else f"no task of {benchmark} is answered by a {kind}"
-        kinds = sorted({answer for task in possible for answer in task.answered_by})
-        hint = f"It takes a {' or a '.join(kinds)}: `python -m ingest list formats` shows how each is written."
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    task = answered[0]
+    for task in possible:
+        if kind in task.answered_by:
+            return task
+    message = f"{name} is not answered by a {kind}" if name else f"no task of {benchmark} is answered by a {kind}"
+    kinds = sorted({answer for task in possible for answer in task.answered_by})
+    hint = f"It takes a {' or a '.join(kinds)}: `python -m ingest list formats` shows how each is written."
+    raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+
+
+def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame:
+    benchmark, where = request.benchmark, request.where
     if where:
         with_items(lake, [benchmark], where)
     selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")
-    if (drawn := drawn_ids(lake, task, where, limit)) is not None:
+    if (drawn := drawn_ids(lake, task, where, request.limit)) is not None:
         selected = selected.filter(pl.col("item_id").is_in(drawn.implode()))
-    parts, pools = [], lake.parts("files", benchmark=benchmark)
+    # An item may be in two parts: in a whole and in a selection of it.
+    queries = lake.scan("queries", benchmark=benchmark, query=task.query).unique("item_id")
+    queries = queries.select("item_id", query_sha256="sha256")
+    asked = []
     for part in lake.parts("items", benchmark=benchmark):
-        queries = lake.scan_part("queries", part.name, benchmark=benchmark, query=task.query)
-        queries = queries.select("item_id", query_sha256="sha256")
-        items = lake.scan_parts([part], "items").select(_COLUMNS)
-        items = items.join(queries, on="item_id", how="left", maintain_order="left")
-        items = items.join(selected, on="item_id", how="semi", maintain_order="left") if where or limit else items
-        if (of_task := with_pools_of(lake, task, items).collect()).height:
-            made = made_from([part, *pools], [task.pool_prefix, task.subsets])
-            parts.append(AskedItems(part.name, made, of_task))
-    if not parts:
+        items = lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name))
+        items = items.join(selected, on="item_id", how="semi", maintain_order="left")
+        asked.append(items.join(queries, on="item_id", how="left", maintain_order="left"))
+    if not asked or (items_of_task := with_pools_of(lake, task, pl.concat(asked)).collect()).is_empty():
         raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
-    return task, parts
+    return items_of_task

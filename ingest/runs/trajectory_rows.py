@@ -14,7 +14,7 @@ from ingest.contents.patches import edit_rows
 from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import REPEATED
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import AskedItems, ImportJob, ReadAnswers
+from ingest.runs.request import ImportJob, ReadAnswers
 from ingest.runs.resolve_paths import measured, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
@@ -36,7 +36,7 @@ _TRIED = (
 def read_trajectories(job: ImportJob) -> ReadAnswers:
     """The `ReadAnswers` of trajectories: one per item, undamaged if possible; other damaged ones become rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
-    ids = Ids.of(job.parts, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
+    ids = Ids.of(job.items, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
     views, answers = parse_runs(job.files, ids, job.rejects, job.result)
     if answers.is_empty():
         reasons = [reject.reason for reject in job.rejects]
@@ -60,9 +60,9 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
     return rows, partial(trajectory_tables, views)
 
 
-def trajectory_tables(views: pl.DataFrame, job: ImportJob, part: AskedItems, given: pl.DataFrame) -> Tables:
+def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
     """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
-    items, counts = part.scorable, job.result.counts
+    counts = job.result.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
@@ -169,7 +169,7 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     if file := request.prices:
         prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
         models, prices_name = prices.models, f"{file.name}, {prices.date}"
-    upstream = dict(pl.concat(part.items.select("item_id", "upstream_id") for part in job.parts).iter_rows())
+    upstream = dict(job.items.select("item_id", "upstream_id").iter_rows())
     for row in answers.select("item_id", *USAGE).iter_rows(named=True):
         names, usd = (row["item_id"], upstream[row["item_id"]]), row["usd"]
         resolved = max((outcomes[name] for name in names if name in outcomes), default=others)

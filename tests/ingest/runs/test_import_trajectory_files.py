@@ -176,7 +176,7 @@ WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instanc
 def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame, Rejects]:
     rejects = Rejects()
     file = TrajectoryFile(entry_on_disk(path, path.name, "", 0))
-    return *parse_runs(TrajectoryFiles(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
+    return *parse_runs(TrajectoryFiles(importer, file, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
