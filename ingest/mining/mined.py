@@ -18,7 +18,7 @@ from ingest.mining.miner import choose, folder_of, mine_functions
 from ingest.mining.names import GENERATED, SourceFiles, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
 from ingest.sources.git import MAX_BLOB_BYTES, checked, form_fault
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Tree, TreesSource, UnreadableFileError
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
 from lake.text import counted, language_of
@@ -135,7 +135,7 @@ MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
 """Kind of task → the benchmark whose rules apply to it, its title and its meaning."""
 
 Miner = CodeMiner | IssueMiner
-MinedBenchmark = tuple[Benchmark, TreesSource, tuple[str, ...], Miner]
+MinedBenchmark = tuple[Benchmark, Source, tuple[str, ...], Miner]
 """A benchmark named after the repository, its source, its subsets, and its miner."""
 
 
@@ -170,7 +170,7 @@ def mined(
         if kind == "completion":
             # Files of all languages; RepoEval's own `find` keeps only Python.
             benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool]))
-        source = TreesSource({folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history)
+        source = Source(trees={folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history)
         made.append((benchmark, source, subsets, miner))
     return made
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from ingest.mining.miner import PROMPT_TOKENS, completion_row, folder_of
 from ingest.mining.names import FileUsage, lines_of
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, TreesSource
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
@@ -121,7 +121,7 @@ def open_sample(benchmark: str) -> Source:
             trees[f"repositories/{folder}"] = Tree(f"repositories/{folder}", moved)
     revision = " ".join(each.pin for each in repositories if each.pin)
     licences = {name: each.licence for name, each in by_name.items()}
-    return TreesSource(trees, name="sample", label="sample", pinned=revision, licences=licences)
+    return Source(trees=trees, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 def _completion_rows(repositories: Sequence[Places], level: str, limit: int) -> Iterator[object]:

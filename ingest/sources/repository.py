@@ -2,8 +2,7 @@
 
 import hashlib
 import io
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import IO, NamedTuple
 
 import polars as pl
@@ -32,53 +31,43 @@ def is_searched(path: str, data: bytes) -> bool:
     return language_of(path) != "" and len(data) <= MAX_SEARCHED_BYTES
 
 
-@dataclass(frozen=True)
-class RepositoryParquet:
-    """A repository as a Parquet file of `path`, `content` and, optionally, `blob_sha` (git's id of the content)."""
-
-    entry: Entry
-    location: str
-
-    def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """Its regular files in any order, with `only` those at these paths; a `RepositoryError` if it is unreadable.
-
-        Files with an unsafe or duplicate path or with invalid content are rejected; the others follow.
-        """
-        where = f"{self.location}/{self.entry.path}"
-        rows = (row for frame in self._frames(where) for row in frame.iter_rows() if only is None or row[0] in only)
-        return _checked(rows, where, rejects)
-
-    def _frames(self, where: str) -> Iterator[pl.DataFrame]:
-        try:
-            for frame in read_frames(self.entry, lambda names: [*filter(_KINDS.get, names)], MAX_REPOSITORY_BYTES):
-                is_right = all(kind in _KINDS[name] for name, kind in frame.schema.items())
-                if not is_right or not {"path", "content"} <= {*frame.columns}:
-                    has = ", ".join(f"{name} ({kind})" for name, kind in frame.schema.items()) or "none of them"
-                    raise RepositoryError(f"{where} needs the columns path, blob_sha, content; it has {has}")
-                known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
-                yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
-        except UnreadableFileError as error:
-            raise RepositoryError(f"{where}: {error.reason}") from error
+Repository = Callable[..., Iterator[TreeFile]]
+"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
+paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
+`RepositoryError` if the repository is not available or unreadable."""
 
 
-@dataclass(frozen=True)
-class ClonedRepository:
-    """A repository at a commit, fetched when its files are first read."""
+def parquet_files(
+    entry: Entry, location: str, rejects: Rejects, only: Collection[str] | None = None
+) -> Iterator[TreeFile]:
+    """A `Repository` as a Parquet file of `path`, `content` and, optionally, `blob_sha` (git's id of the content)."""
+    where = f"{location}/{entry.path}"
 
-    repositories: CommitFiles
-    repo: str
-    commit: str
+    def rows() -> Iterator[tuple[str | None, str | None, bytes | None]]:
+        for frame in read_frames(entry, lambda names: [*filter(_KINDS.get, names)], MAX_REPOSITORY_BYTES):
+            is_right = all(kind in _KINDS[name] for name, kind in frame.schema.items())
+            if not is_right or not {"path", "content"} <= {*frame.columns}:
+                has = ", ".join(f"{name} ({kind})" for name, kind in frame.schema.items()) or "none of them"
+                raise RepositoryError(f"{where} needs the columns path, blob_sha, content; it has {has}")
+            known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
+            known = known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
+            yield from (row for row in known.iter_rows() if only is None or row[0] in only)
 
-    def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
-        """See `RepositoryParquet.files`; links and submodules are rejected too if all files are read."""
-        checkout, where = self.repositories.files(self.repo, self.commit), f"repository {self.repo}@{self.commit}"
-        for reason, paths in checkout.noted.items() if only is None else ():
-            rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
-        yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
+    try:
+        yield from _checked(rows(), where, rejects)
+    except UnreadableFileError as error:
+        raise RepositoryError(f"{where}: {error.reason}") from error
 
 
-Repository = RepositoryParquet | ClonedRepository
-"""A repository at a commit."""
+def cloned_files(
+    repositories: CommitFiles, repo: str, commit: str, rejects: Rejects, only: Collection[str] | None = None
+) -> Iterator[TreeFile]:
+    """A `Repository` fetched when it is first read; links and submodules are rejected too if all files are read."""
+    checkout, where = repositories.files(repo, commit), f"repository {repo}@{commit}"
+    for reason, paths in checkout.noted.items() if only is None else ():
+        rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
+    yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
+
 
 _OTHER_CONTENT = "its content is not what blob_sha says"
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}

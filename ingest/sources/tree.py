@@ -119,7 +119,8 @@ class Source:
     """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
     `label` is shown next to all numbers (empty for the published data); `pinned` is the revision, if known in advance;
-    `licences` maps a repository to its licence; `repositories` gives the files of commits that rows name.
+    `licences` maps a repository to its licence; `repositories` gives the files of commits that rows name; `trees` maps
+    the paths of the layout's folders to their trees, unless a source finds them otherwise.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Source:
     pinned: str = ""
     licences: Mapping[str, str] = field(default_factory=dict)
     repositories: CommitFiles | None = None
+    trees: Mapping[str, Tree] = field(default_factory=dict)
 
     @property
     def revision(self) -> str:
@@ -135,22 +137,11 @@ class Source:
 
     def find(self, path: str) -> Tree | None:
         """A folder of the layout, from `<path>/` or an archive `<path>.zip`; None if there is none."""
-        raise NotImplementedError
+        return self.trees.get(path)
 
     def recorded(self) -> Sequence[tuple[str, Path]]:
         """The system and path of each run stored with the data (a file, archive or folder), sorted by system."""
         return ()
-
-
-@dataclass(frozen=True)
-class TreesSource(Source):
-    """A layout whose folders are given as trees, by path; see `Source`."""
-
-    trees: Mapping[str, Tree]
-
-    def find(self, path: str) -> Tree | None:
-        """See `Source.find`."""
-        return self.trees.get(path)
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:

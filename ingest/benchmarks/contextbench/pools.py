@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
 from ingest.sources.git import RepositoryError
-from ingest.sources.repository import ClonedRepository, Repository, RepositoryParquet, is_searched
+from ingest.sources.repository import Repository, cloned_files, is_searched, parquet_files
 from ingest.sources.tree import CommitFiles, RawFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
@@ -43,14 +44,14 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
         ids.setdefault(instance.pool_id, []).extend(instance.ids)
     # The folder `repo_files`: Parquet files named after an instance's id, or `<owner>__<name>`, maybe with `@<commit>`.
     (tree,) = raw.pools
-    files = {entry.path.rsplit("/", 1)[-1]: RepositoryParquet(entry, tree.location) for entry in tree.entries}
+    files = {entry.path.rsplit("/", 1)[-1]: partial(parquet_files, entry, tree.location) for entry in tree.entries}
 
     def find(instance: Instance) -> Repository | None:
         repo, commit = instance.repo, instance.commit
         for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__")):
             if f"{name}.parquet" in files:
                 return files[f"{name}.parquet"]
-        return ClonedRepository(raw.repositories, repo, commit) if raw.repositories is not None else None
+        return partial(cloned_files, raw.repositories, repo, commit) if raw.repositories is not None else None
 
     return find
 
@@ -94,7 +95,7 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
     replaced: set[str] = set()
 
     def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
-        for file in repository.files(rejects):
+        for file in repository(rejects):
             # Git takes a file for binary if its first 8,000 bytes contain a zero byte.
             if b"\0" in file.data[:8_000]:
                 counts["binary"] += 1
@@ -181,7 +182,7 @@ class PartReader:
         try:
             if (repository := self.find(of_pool[0])) is None:
                 return None, {}, not_available(repo, commit)
-            return repository, {file.path: file.data for file in repository.files(rejects, wanted)}, None
+            return repository, {file.path: file.data for file in repository(rejects, wanted)}, None
         except RepositoryError as error:
             rejects.add(f"repository {repo}", f"commit {commit}", error.what)
             return None, {}, not_available(repo, commit, error.what)

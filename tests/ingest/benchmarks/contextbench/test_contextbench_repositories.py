@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.git import RepositoryError
 from ingest.sources.hub import open_hub
-from ingest.sources.repository import ClonedRepository, RepositoryParquet, TreeFile
+from ingest.sources.repository import TreeFile, cloned_files, parquet_files
 from ingest.sources.tree import RawFiles, Tree
 from lake.engine import IN_PROCESS
 from lake.errors import Exit
@@ -39,8 +40,7 @@ from tests.tiny import command, put, refused
 
 def read(data: bytes, only: set[str] | None = None) -> tuple[list[TreeFile], list[tuple[str, str]]]:
     rejects = Rejects()
-    repository = RepositoryParquet(entry("acme.parquet", data), "repo_files")
-    files = sorted(repository.files(rejects, only))
+    files = sorted(parquet_files(entry("acme.parquet", data), "repo_files", rejects, only))
     assert all(reject.source == "repo_files/acme.parquet" for reject in rejects)
     return files, [(reject.position, reject.reason) for reject in rejects]
 
@@ -116,8 +116,8 @@ def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> N
     files = Tree("repo_files", [entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")])
     find = repository_finder(RawFiles([], [files]), [mine, other])
     repository = find(mine)
-    assert isinstance(repository, RepositoryParquet)
-    assert repository.entry.path == f"{name}.parquet"
+    assert isinstance(repository, partial)
+    assert repository.args[0].path == f"{name}.parquet"
     assert find(other) is None
 
 
@@ -125,9 +125,9 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes", "acme/rockets")
     link = ("120000", "link.py", b"src/engine.py")
     commit = remote.commit(*COMMITTED, link)
-    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
-    assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
-    assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
+    assert list(cloned(Rejects())) == read(repo_parquet())[0]
+    assert [file.path for file in cloned(Rejects(), {"README.md", "link.py"})] == ["README.md"]
 
 
 REVISION = "c" * 40
