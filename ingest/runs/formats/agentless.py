@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, recorded_patch
-from ingest.runs.trajectory import FileSpan, Trajectory, view_of_lines
+from ingest.runs.trajectory import FileSpan, Trajectory, Views, view_of_lines
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
 from ingest.sources.tree import UnreadableFileError
@@ -64,9 +64,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         lost += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
     for position, row in file.objects():
         notes = list(lost)
-        is_whole_run = any(key in row for key in _OF_RUN)
-        step = tuple(dict.fromkeys(_of_run(row, notes, _LINES) if is_whole_run else _of_locations(row, notes)))
-        published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
+        step, published = _views(row, notes, _LINES), _views(row, [], _PUBLISHED)
         match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.name)
         item = item_of(row) or (match["item"] if match else "")
         patch = str_at(row, _PATCH) or recorded_patch(row)
@@ -77,31 +75,24 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         yield own.beside(Trajectory((published,) if published else (), published or None))
 
 
-def _of_locations(row: JsonRecord, notes: list[str]) -> Iterator[FileSpan]:
-    files = _files(row, "found_files", notes)
-    yield from map(FileSpan, filter(None, files))
-    related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
-    yield from _elements([*related, *edits])
-    for text in (str_at(text) for key in _NAMED for text in _flat(row, key)):
-        path, colon, name = text.partition(":")
-        yield from [FileSpan(path, symbol=name)] * bool(path and colon and name)
-    for sample in edits:
-        yield from _lines(sample, _LINES)
-
-
-def _of_run(row: JsonRecord, notes: list[str], lines: re.Pattern[str]) -> Iterator[FileSpan]:
-    key = next((key for key in _FILES if row.get(key)), _FILES[0])
-    yield from map(FileSpan, filter(None, _files(row, key, notes)))
-    yield from _elements(_samples(row.get(_ELEMENTS), _ELEMENTS, notes))
-    located = (_lines(object_at(sample, "edit_locs"), lines) for sample in list_at(row, _SAMPLES))
-    yield from next(filter(None, located), [])
-
-
-def _files(row: JsonRecord, key: str, notes: list[str]) -> list[str]:
+def _views(row: JsonRecord, notes: list[str], pattern: re.Pattern[str]) -> Views:
+    """The files, elements and lines that a row names, each once; `pattern` is that of the lines in a whole run."""
+    is_whole_run = any(key in row for key in _OF_RUN)
+    key = next((key for key in _FILES if row.get(key)), _FILES[0]) if is_whole_run else _FOUND[0]
     files = [str_at(file) for file in _flat(row, key)]
     if "" in files or not isinstance(row.get(key), list | None):
         notes.append(f"{key} holds what is no file")
-    return files
+    if is_whole_run:
+        samples = _samples(row.get(_ELEMENTS), _ELEMENTS, notes)
+        located = (_lines(object_at(sample, "edit_locs"), pattern) for sample in list_at(row, _SAMPLES))
+        lines = next(filter(None, located), [])
+    else:
+        related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
+        samples, lines = [*related, *edits], [view for sample in edits for view in _lines(sample, _LINES)]
+    elements = [FileSpan(path, symbol=mark["name"]) for sample in samples for path, mark in _rows(sample, _ELEMENT)]
+    for path, _, name in (str_at(text).partition(":") for key in _NAMED for text in _flat(row, key)):
+        elements += [FileSpan(path, symbol=name)] * bool(path and name)
+    return tuple(dict.fromkeys([*map(FileSpan, filter(None, files)), *elements, *lines]))
 
 
 def _flat(row: JsonRecord, key: str) -> list[object]:
@@ -131,11 +122,6 @@ def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, r
         for text in [texts] if isinstance(texts, str) else list_at(texts):
             matches = (pattern.fullmatch(row.strip()) for row in str_at(text).split("\n"))
             yield from ((path, match) for match in matches if match)
-
-
-def _elements(samples: Sequence[JsonRecord]) -> Iterator[FileSpan]:
-    elements = (row for sample in samples for row in _rows(sample, _ELEMENT))
-    return (FileSpan(path, symbol=element["name"]) for path, element in elements)
 
 
 def _lines(sample: JsonRecord, pattern: re.Pattern[str]) -> list[FileSpan]:
