@@ -80,12 +80,12 @@ def _events_of(session: Session) -> Iterator[Event]:
     session.item = session.item or item_of(next(iter(events), {}))
     session.published = _published_context(events) if session.row else None
     yield _usage(session.row, events)
-    # An observation that names no cause belongs to the action before it.
-    pairs = pairwise(events)
-    following = {id(action): event for action, event in pairs if "observation" in event and "cause" not in event}
-    by_cause = {key: event for event in events if "observation" in event and (key := _key(event.get("cause")))}
-    results = [event for event in events if event.get("kind") in _RESULTS]
-    by_call = {str_at(event, key): event for key in _CALL_KEYS for event in results if event.get(key)}
+    results = dict[object, JsonRecord]()
+    for before, event in pairwise([{}, *events]):
+        # An observation that names no cause belongs to the action before it.
+        keys = [_key(event["cause"]) if "cause" in event else id(before)] if "observation" in event else []
+        keys += [str_at(event, key) for key in _CALL_KEYS if event.get("kind") in _RESULTS]
+        results |= dict.fromkeys(filter(None, keys), event)
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
@@ -95,13 +95,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             answer = str_at(event, "tool_call_metadata", "model_response", "id") or str_at(event, "llm_response_id")
             turn += not answer or answer not in answers
             answers.add(answer)
-        if is_sdk:
-            result = by_call.get(str_at(event, "id"), by_call.get(str_at(event, "tool_call_id")))
-            call, left_in = _call_of_sdk(event, result), _folder(object_at(result, "observation"), "")
-        elif action in _TOOLS:
-            result = by_cause.get(_key(event.get("id")), following.get(id(event)))
-            call, left_in = _call(event, result), _folder(object_at(result, "extras"), str_at(result, "content"))
-        else:
+        if not is_sdk and action not in _TOOLS:
             # A message; the first one is the task.
             arguments, message = object_at(event, "args") or event, content_of(event.get("llm_message"))
             text = str_at(arguments, "content") if action == "message" else message
@@ -112,6 +106,8 @@ def _events_of(session: Session) -> Iterator[Event]:
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 yield Note("unread", f"action {action[:80] or 'without a name'}")
             continue
+        keys = [_key(event.get("id")), str_at(event, "tool_call_id") if is_sdk else id(event)]
+        call, left_in = _call(event, next((results[key] for key in keys if key in results), None))
         if is_first and re.search(r"\b(?:cd|pushd)\s", str_at(call.arguments, "command")) is None:
             # The first command's folder is taken for the repository, unless the command changed folders itself.
             yield Note("root", left_in)
@@ -138,35 +134,29 @@ def _key(value: object) -> str:
     return str(value) if type(value) in (int, str) else ""
 
 
-def _folder(extras: JsonRecord, output: str) -> str:
-    match = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return str_at(extras, "metadata", "working_dir") or (match["folder"].strip() if match is not None else "")
-
-
-def _call(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
-    action, arguments, extras = str_at(event, "action"), object_at(event, "args") or event, object_at(result, "extras")
-    exit_code = extras.get("exit_code", object_at(result).get("exit_code"))
-    exit_code = object_at(extras, "metadata").get("exit_code", exit_code)
-    failed = str_at(result, "observation") == "error" or line_of(exit_code) not in _SUCCESS
-    output = None if result is None else _PROMPT.sub("", str_at(result, "content"))
+def _call(event: JsonRecord, result: JsonRecord | None) -> tuple[ToolCall, str]:
+    """An action as a call, and the folder in which it left the terminal; one of the SDK is itself an object."""
+    action, arguments = str_at(event, "action"), object_at(event, "args") or event
     if action == "read":
         # Lines from 0, -1 for the file's end; the whole file if none are given.
         start, end = line_of(arguments.get("start")) or 0, line_of(arguments.get("end"))
         lines = None if start == 0 and end in (None, -1) else [start + 1, -1 if end is None else end]
         view_range = list_at(arguments, "view_range") or lines
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": view_range}
-    return ToolCall(_TOOLS[action], arguments, output, failed)
-
-
-def _call_of_sdk(event: JsonRecord, result: JsonRecord | None) -> ToolCall:
-    arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
+    elif not action:
+        arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
+    call = ToolCall(_TOOLS[action] if action else str_at(event, "tool_name"), arguments)
     if result is None:
-        return ToolCall(str_at(event, "tool_name"), arguments)
+        return call, ""
     observation = object_at(result, "observation")
-    failed = result.get("kind") != "ObservationEvent" or observation.get("is_error") is True
-    failed = failed or line_of(observation.get("exit_code")) not in _SUCCESS
-    output = content_of(observation) or str_at(observation, "output")
-    return ToolCall(str_at(event, "tool_name"), arguments, output, failed)
+    about = observation or object_at(result, "extras")
+    exit_code = object_at(about, "metadata").get("exit_code", about.get("exit_code", result.get("exit_code")))
+    failed = str_at(result, "observation") == "error" or result.get("kind", _RESULTS[0]) != _RESULTS[0]
+    failed = failed or observation.get("is_error") is True or line_of(exit_code) not in _SUCCESS
+    output = str_at(result, "content") or content_of(observation) or str_at(observation, "output")
+    prompt = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
+    left_in = str_at(about, "metadata", "working_dir") or (prompt["folder"].strip() if prompt else "")
+    return replace(call, output=_PROMPT.sub("", output), failed=failed), left_in
 
 
 def _parse_cell(call: ToolCall) -> ParsedCall:
