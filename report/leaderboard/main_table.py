@@ -4,6 +4,7 @@ Also the primary metric as shaded grids: systems by the values of a slice, and c
 """
 
 import math
+from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -18,81 +19,65 @@ from report.models import ALL_ITEMS
 HEAT_STEPS = 8
 
 
-class Heat:
-    """A shaded grid: the primary metric of each system over the values of one slice, with their numbers of items.
-
-    Only the values with the most items are stored. `range` is the least and greatest score of the systems.
-    """
-
-    def __init__(self, board: Board, name: str, part: pl.DataFrame) -> None:
-        self.slice, self.title = name, title_of(name)
-        sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
-        self.values = tuple((value, sizes[value]) for value in sorted(sizes, key=number_key))
-        n_values, self.n_items = board.slice_size(name)
-        self.n_values = max(n_values, len(self.values))
-        numbers = part.select("run_id", "slice_value", "value").iter_rows()
-        at = {(run_id, value): number for run_id, value, number in numbers}
-        self.rows = [(row, tuple(at.get((row.run.run_id, value)) for value, _ in self.values)) for row in board.rows]
-        lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]
-        known = [value for values in lines for value in values if value is not None] or [0.0]
-        self.range = min(known), max(known)
-
-    def shade(self, value: float | None) -> int:
-        """The shade of a score: the higher the darker; scores of baselines outside `range` are clipped."""
-        return _shade(value, *self.range)
-
-
-def _shade(value: float | None, least: float, most: float) -> int:
+def shade(value: float | None, least: float, most: float) -> int:
+    """The shade of a score, the higher the darker; scores beyond the range are clipped."""
     share = 0.0 if value is None else min(max((value - least) / ((most - least) or 1.0), 0.0), 1.0)
     return math.floor(share * HEAT_STEPS + 0.5)
 
 
-def heats_of(board: Board) -> list[Heat]:
-    """A grid per slice with at least two values, repositories first; of identical grids only the first."""
-    is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
-    mine = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS)
-    heats = [Heat(board, name, mine.filter(slice=name)) for name in sorted(mine["slice"].unique(), key=place_of)]
-    alike = {(heat.values, tuple(numbers for _, numbers in heat.rows)): heat for heat in reversed(heats)}
-    return [heat for heat in heats if heat in alike.values() and len(heat.values) > 1]
+def heats_of(board: Board) -> list[dict[str, Any]]:
+    """A shaded grid per slice with at least two values, repositories first; of identical grids only the first.
 
-
-class Choices:
-    """The grid of a board's chunkers and retrievers, best rows and columns first.
-
-    `means` maps (chunker, retriever) to a mean score; for the mean of a row or column, the other name is empty.
+    It has the primary metric of each system over the `columns`: the values with the most items, and their numbers of
+    items. `n_values` and `n_items` are of all values, `range` is the least and greatest score of the systems.
     """
-
-    def __init__(self, board: Board, effects: pl.DataFrame) -> None:
-        whole = effects.filter(repo="")
-        cells = whole.filter(pl.col("mean").is_not_null())
-        shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").rows()
-        sign = 1 if board.primary.lower_is_better else -1
-        self.chunkers, self.retrievers = (
-            {row[factor]: row for row in cells.filter(factor=factor).sort(sign * pl.col("mean"), factor).to_dicts()}
-            for factor in ("chunker", "retriever")
-        )
-        means = cells.select("chunker", "retriever", "mean").rows()
-        self.means: dict[tuple[str, str], float] = {(chunker, retriever): mean for chunker, retriever, mean in means}
-        self.answer = which_matters_more(
-            {factor: (share, low, high) for factor, share, low, high in shares},
-            sum(bool(chunker and retriever) for chunker, retriever in self.means),
-            too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
-            unit=ITEM if board.is_of_items else REPOSITORY,
-        )
-        self.left_out = whole["left_out"].to_list()[0]
-        grid = [self.means[chunker, retriever] for chunker in self.chunkers for retriever in self.retrievers]
-        self._range = min(grid), max(grid)
-
-    def shade(self, chunker: str, retriever: str) -> int:
-        """The shade of a system's mean: the higher the darker, from the least of the grid to the greatest."""
-        return _shade(self.means[chunker, retriever], *self._range)
+    is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
+    mine, grids, heats = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS), [], []
+    for name in sorted(mine["slice"].unique(), key=place_of):
+        part = mine.filter(slice=name)
+        sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
+        columns = [(value, sizes[value]) for value in sorted(sizes, key=number_key)]
+        at = {(run_id, value): score for run_id, value, score in part["run_id", "slice_value", "value"].iter_rows()}
+        rows = [(row, [at.get((row.run.run_id, value)) for value, _ in columns]) for row in board.rows]
+        if len(columns) < 2 or (columns, rows) in grids:
+            continue
+        grids.append((columns, rows))
+        systems = [scores for row, scores in rows if not row.run.baseline] or [scores for _, scores in rows]
+        known = [score for scores in systems for score in scores if score is not None] or [0.0]
+        n_values, n_items = board.slice_size(name)
+        heat = {"slice": name, "title": title_of(name), "columns": columns, "rows": rows, "n_items": n_items}
+        heats.append(heat | {"n_values": max(n_values, len(columns)), "range": (min(known), max(known))})
+    return heats
 
 
-def choices_of(board: Board) -> Choices | None:
-    """The grid of a board's chunkers and retrievers; None if none is stored."""
+def choices_of(board: Board) -> dict[str, Any] | None:
+    """The grid of a board's chunkers and retrievers, best rows and columns first; None if none is stored.
+
+    `chunkers` and `retrievers` are rows of table `effects`, with the mean of a row or column. `means` maps (chunker,
+    retriever) to a mean score; for the mean of a row or column, the other name is empty.
+    """
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
-    effects = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
-    return Choices(board, effects) if effects.filter(repo="")["mean"].count() else None
+    sign = 1 if board.primary.lower_is_better else -1
+    whole = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where, repo="")
+    cells = whole.drop_nulls("mean").sort(sign * pl.col("mean"), "chunker", "retriever")
+    if cells.is_empty():
+        return None
+    means = {(row["chunker"], row["retriever"]): row["mean"] for row in cells.iter_rows(named=True)}
+    grid = [mean for (chunker, retriever), mean in means.items() if chunker and retriever]
+    shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").iter_rows()
+    answer = which_matters_more(
+        {factor: (share, low, high) for factor, share, low, high in shares},
+        len(grid),
+        too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
+        unit=ITEM if board.is_of_items else REPOSITORY,
+    )
+    return {
+        **{f"{factor}s": cells.filter(factor=factor).to_dicts() for factor in ("chunker", "retriever")},
+        "means": means,
+        "answer": answer,
+        "left_out": whole["left_out"].to_list()[0],
+        "range": (min(grid), max(grid)),
+    }
 
 
 N_SHOWN = 15

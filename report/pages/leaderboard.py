@@ -15,7 +15,7 @@ from report.format import board_page, run_key, slug, visible
 from report.leaderboard.board import Board, BoardRow, Measure
 from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.gold_ledger import precisions_of, shares_of
-from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of
+from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, shade
 from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
@@ -59,6 +59,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "pool_sizes": pool_sizes[name],
             "readings": WaysToCount(boards),
             "costs": costs.get(name),
+            "shade": shade,
             **_words(material.facts, benchmark, boards),
         }
         description = f"{benchmark.title}: {sections[name][0]['verdict']}" if boards and boards[0].every else ""

@@ -122,46 +122,34 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
 def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     """The benchmark's first protocol compared with each other one that scored the same runs, without baselines.
 
-    `rows` has an entry per shared metric (as a ratio of sums if both have it): the number of systems, both medians, and
-    the largest difference (other minus first) with its `system`.
+    `rows` has an entry per shared metric (as a ratio of sums if both have it): its title and average, the number `n` of
+    systems, the medians of both (`value`, `other`), and the `largest` difference (other minus first) with its `system`.
     """
     shown = facts.boards(benchmark)
     if not shown:
         return []
     systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
-    key, is_compared = [*MEASURE, "average"], pl.col("run_id").is_in(list(systems))
-    boards = facts.lake.scan("boards", benchmark=benchmark).filter(is_compared, slice=ALL_ITEMS)
+    key = [*MEASURE, "average"]
+    boards = facts.lake.scan("boards", benchmark=benchmark).filter(pl.col("run_id").is_in(systems), slice=ALL_ITEMS)
     stored = boards.drop_nulls("value").collect()
-    numbers = {
-        name: stored.filter(protocol=name)
-        for name, protocol in facts.protocols.items()
-        if protocol.benchmark == benchmark
-    }
-    first = numbers.pop(shown[0].name)
-    columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
+    first = stored.filter(protocol=shown[0].name)
     apart = pl.col("value_other") - pl.col("value")
     furthest = apart.abs().arg_max()
+    medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
     differences: list[dict[str, object]] = []
-    for name, other in numbers.items():
+    for name, protocol in facts.protocols.items():
+        other = stored.filter(pl.col("protocol") != shown[0].name, protocol=name)
         both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
-        medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
         summary = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
-        known = {tuple(of): each for *of, each in summary.select(*key, pl.struct(pl.exclude(key))).iter_rows()}
+        known = {tuple(row[column] for column in key): row for row in summary.iter_rows(named=True)}
         rows = [
-            {
-                "title": column.title,
-                "average": average,
-                "n": each["n"],
-                "medians": (each["value"], each["other"]),
-                "largest": each["largest"],
-                "system": systems[each["run"]],
-            }
-            for column in columns
-            for average in ["micro" if (*column.measure, "micro") in known else "macro"]
-            if (each := known.get((*column.measure, average)))
+            {"title": column.title, "system": systems[row["run"]]} | row
+            for column in columns_of(facts, first)
+            if column.rule.direction != "neither"
+            and (row := known.get((*column.measure, "micro")) or known.get((*column.measure, "macro")))
         ]
         if rows:
-            differences.append({"first": facts.protocols[shown[0].name], "other": facts.protocols[name], "rows": rows})
+            differences.append({"first": facts.protocols[shown[0].name], "other": protocol, "rows": rows})
     return differences
 
 

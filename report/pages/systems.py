@@ -87,17 +87,15 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
     of_systems = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
     medians = of_systems.group_by(view).agg(median=pl.col("value").median())
     rows = stored.join(medians, on=view, how="left").with_columns(apart=pl.col("value") - pl.col("median"))
-    order = {
-        (name, value): (name != ALL_ITEMS, place_of(name), number_key(value))
-        for name, value in stored.select(view).unique().iter_rows()
-    }
     columns = ("run_id", *view, "value", "low", "high", "n", "median", "apart")
     by_run: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in board.runs}
-    for row in sorted(
-        rows.select(columns).iter_rows(named=True), key=lambda row: order[row["slice"], row["slice_value"]]
-    ):
+    for row in sorted(rows.select(columns).iter_rows(named=True), key=_order):
         by_run[row["run_id"]].append(row)
     return by_run
+
+
+def _order(row: Mapping[str, Any]) -> tuple[object, ...]:
+    return row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
