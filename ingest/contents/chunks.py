@@ -3,7 +3,7 @@
 Each content is parsed once for all chunkers and the definitions, in parallel if there are several processes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from itertools import compress
 from typing import NamedTuple
@@ -14,17 +14,18 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import declared, given_before, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document, measure_cuts
-from ingest.contents.definitions import Found, definitions_of
+from ingest.contents.definitions import RULES, Found, definitions_of
 from ingest.contents.processes import Workers
-from ingest.contents.symbols import declare_rules, endings_of, note_symbols, symbol_rows, symbols_of
+from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.offsets import Offsets
 from lake.outcome import Outcome
+from lake.rejects import Rejects
 from lake.store import Lake, Part, numbered
-from lake.tables import SEARCHED, declared_rows
-from lake.text import counted, percent
+from lake.tables import SEARCHED, declared_rows, table
+from lake.text import LANGUAGES, counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
 """The number of contents between two writes: at most so many are done again after the process is killed."""
@@ -80,40 +81,51 @@ def cut_contents(
     files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
-    todo = _Todo(lake, files, chunkers, has_symbols=workers is not None)
-    if _SYMBOLS in todo.n_of:
-        declare_rules(lake, todo.made[_SYMBOLS])
+    made = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}
     # Written first, so that chunks cut by this code are never attributed to other code.
     for chunker in chunkers:
-        declaration, stamp = chunker.declaration, todo.made[chunker.name].fingerprint
+        declaration, stamp = chunker.declaration, made[chunker.name].fingerprint
         same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
         same |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
         row = {"name": chunker.name, **same, "fingerprint": stamp}
         write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
-    for name, n in todo.n_of.items():
+    if workers is not None:
+        made = {_SYMBOLS: _definitions(lake), **made}
+    stored = lake.parts("blobs")
+    todo = _contents_to_do(lake, files, stored, made)
+    n_of = {name: int(todo[f"todo:{name}"].sum()) for name in made}
+    for name, n in n_of.items():
         if n:
             say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
-    by = workers if todo.is_parsed else None
+    parsers = [_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)]
+    by = workers if any(n_of.get(name) for name in parsers) else None
     written_at_once, held_at_once = (CUT_AT_ONCE, CUT_AT_ONCE) if by is None else (PARSED_AT_ONCE, HELD_AT_ONCE)
-    for n_done, blobs in todo.batches(written_at_once):
-        made = [todo.make(some, by) for some in blobs.iter_slices(held_at_once)]
-        by_maker = {name: zip(*(each[name] for each in made), strict=True) for name in made[0]}
-        frames = {name: [pl.concat(table) for table in tables] for name, tables in by_maker.items()}
-        for chunker in todo.given:
-            frames[chunker.name] = [*chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))]
-        for name, tables in frames.items():
-            contents = blobs.filter(_todo(name))["sha256"].sort()
-            if len(contents):
-                todo.made[name].with_suffix(fingerprint(contents.to_list())[:16]).write(*tables)
+    given = [chunker for chunker in chunkers if not declared(chunker.name)]
+    names = [chunker.name for chunker in chunkers if chunker not in given]
+    for start in range(0, todo.height, written_at_once):
+        batch = todo[start : start + written_at_once]
+        parts = [stored[number] for number in batch["part"].unique().sort()]
+        with_text = lake.scan_parts(parts, "blobs").join(batch.drop("part").lazy(), on="sha256")
+        blobs = with_text.collect().sort("sha256")
+        made_of = [_rows_of(some, names, by) for some in blobs.iter_slices(held_at_once)]
+        by_maker = {name: zip(*(rows[name] for rows in made_of), strict=True) for name in made_of[0]}
+        tables = {name: [pl.concat(table) for table in tables] for name, tables in by_maker.items()}
+        tables |= {chunker.name: [*chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))] for chunker in given}
+        for name, target in made.items():
+            if contents := blobs.filter(_todo(name))["sha256"].to_list():
+                target.with_suffix(fingerprint(contents)[:16]).write(*tables[name])
         # Freed before the next batch is read.
-        del blobs, made, by_maker, frames
-        if n_done < todo.n:
-            say(f"{n_done:,} of {todo.n:,} files are done")
-    if workers is not None and todo.n > HELD_AT_ONCE:
-        # After so many contents, the processes hold much memory.
-        workers.stop()
-    if _SYMBOLS in todo.n_of:
-        note_symbols(todo.made[_SYMBOLS], result)
+        del blobs, made_of, by_maker, tables
+        if start + batch.height < todo.height:
+            say(f"{start + batch.height:,} of {todo.height:,} files are done")
+    if workers is not None:
+        if todo.height > HELD_AT_ONCE:
+            # After so many contents, the processes hold much memory.
+            workers.stop()
+        if n_failed := sum(part.scan("rejects").collect().height for part in made[_SYMBOLS].current()):
+            result.rejected += n_failed
+            message = f"symbols: {counted(n_failed, 'file')} could not be parsed (reasons: table rejects)"
+            result.warnings.append(message)
     for chunker in chunkers:
         _note_chunks(lake, benchmark, files, chunker.name, result)
 
@@ -122,85 +134,87 @@ def _todo(name: str) -> pl.Expr:
     return pl.col(f"todo:{name}")
 
 
-class _Todo:
-    """The contents with text that some maker still has to process, each read once.
+def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Mapping[str, BuildTarget]) -> pl.DataFrame:
+    """The contents with text that a maker, a chunker or the search for definitions, has to process.
 
-    A maker is a chunker or the search for definitions; in a batch, column `todo:<maker>` is true for its contents.
-
-    Attributes:
-        n_of: Maker → the number of contents that it has to process.
-        is_parsed: Whether files of known languages have to be parsed, which is done in processes.
+    Columns: `sha256`, `part` (the index of its part of `blobs`), `ending`, and `todo:<maker>` for every maker.
     """
+    text = numbered(lake, "blobs", stored, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
+    todo = text.lazy().join(_endings(lake, files), on="sha256")
+    for name, target in made.items():
+        status = "chunk_status" if name else "symbol_status"
+        done = [part.scan(status).select("sha256").collect() for part in target.current()]
+        seen = pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done]).unique().lazy()
+        is_done = seen.with_columns(pl.lit(value=False).alias(f"todo:{name}"))
+        todo = todo.join(is_done, on="sha256", how="left").with_columns(_todo(name).fill_null(value=True))
+    has_definitions = _todo(_SYMBOLS) & pl.col("ending").is_not_null() if _SYMBOLS in made else pl.lit(value=False)
+    todo = todo.with_columns(has_definitions.alias(f"todo:{_SYMBOLS}"))
+    return todo.filter(pl.any_horizontal(pl.col("^todo:.*$"))).sort("part", "sha256").collect()
 
-    def __init__(
-        self, lake: Lake, files: list[Part], chunkers: Sequence[Resolved[Chunker]], *, has_symbols: bool
-    ) -> None:
-        self._lake, self._blobs = lake, lake.parts("blobs")
-        self.given = [chunker for chunker in chunkers if not declared(chunker.name)]
-        self._declared = [chunker.name for chunker in chunkers if chunker not in self.given]
-        self.made = {_SYMBOLS: symbols_of(lake), **{chunker.name: _chunks(lake, chunker) for chunker in chunkers}}
-        wanted = lake.scan_parts(files, "files").select("sha256", ending=pl.lit(None, pl.String)).unique()
-        done = {chunker.name: _done_before(self.made[chunker.name], "chunk_status") for chunker in chunkers}
-        if has_symbols:
-            endings = endings_of(lake, files)
-            wanted, without = endings.lazy(), endings.filter(pl.col("ending").is_null()).select("sha256")
-            if without.height < endings.height:
-                done = {_SYMBOLS: pl.concat([without, _done_before(self.made[_SYMBOLS], "symbol_status")]), **done}
-        text = numbered(lake, "blobs", self._blobs, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
-        todo = text.lazy().join(wanted, on="sha256")
-        for maker, contents in done.items():
-            seen = contents.lazy().unique().with_columns(pl.lit(value=False).alias(f"todo:{maker}"))
-            todo = todo.join(seen, on="sha256", how="left").with_columns(_todo(maker).fill_null(value=True))
-        self._todo = todo.filter(_any(done)).sort("part", "sha256").collect()
-        self.n, self.n_of = self._todo.height, {maker: int(self._todo[f"todo:{maker}"].sum()) for maker in done}
-        parsers = [_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)]
-        self.is_parsed = _SYMBOLS in done and any(self.n_of[name] for name in parsers)
 
-    def batches(self, at_once: int) -> Iterator[tuple[int, pl.DataFrame]]:
-        """The number of contents done after each batch, and the batch's rows of `blobs`, sorted by sha256."""
-        for start in range(0, self.n, at_once):
-            batch = self._todo[start : start + at_once]
-            stored = [self._blobs[number] for number in batch["part"].unique().sort()]
-            blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("part").lazy(), on="sha256")
-            yield start + batch.height, blobs.collect().sort("sha256")
-
-    def make(self, blobs: pl.DataFrame, workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
-        """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers."""
-        blobs = blobs.filter(_any(name for name in self.n_of if name == _SYMBOLS or name in self._declared))
-        ending = pl.when(_todo(_SYMBOLS)).then("ending") if _SYMBOLS in self.n_of else pl.lit(None, pl.String)
-        rows = blobs.select("text", ending.alias("ending"), "language", *map(_todo, self._declared)).iter_rows()
-        contents = [
-            Content(text, ending or "", language, tuple(compress(self._declared, todo)))
-            for text, ending, language, *todo in rows
+def _rows_of(blobs: pl.DataFrame, names: Sequence[str], workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
+    """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers `names`."""
+    ending = pl.when(_todo(_SYMBOLS)).then("ending")
+    contents = [
+        Content(text, ending or "", language, tuple(compress(names, todo)))
+        for text, ending, language, *todo in blobs.select("text", ending, "language", *map(_todo, names)).iter_rows()
+    ]
+    if workers is None:
+        seen = look_through(contents)
+    else:
+        answers = workers.map(look_through, contents, _HANDED_OUT)
+        crashed = Found(why_not=CRASHED), Cut([], failed=CRASHED)
+        seen = [
+            answer or ({"docs": crashed[0]}, dict.fromkeys(content.chunkers, crashed[1]))
+            for content, answer in zip(contents, answers, strict=True)
         ]
-        if workers is None:
-            seen = look_through(contents)
-        else:
-            answers = workers.map(look_through, contents, _HANDED_OUT)
-            failed = Cut([], failed=CRASHED)
-            seen = [
-                answer or ({"docs": Found(why_not=CRASHED)}, dict.fromkeys(content.chunkers, failed))
-                for content, answer in zip(contents, answers, strict=True)
-            ]
-        tables = dict[str, Sequence[pl.DataFrame]]()
-        if _SYMBOLS in self.n_of:
-            todo = blobs.filter(_todo(_SYMBOLS))
-            of_each = [definitions for content, (definitions, _) in zip(contents, seen, strict=True) if content.ending]
-            tables[_SYMBOLS] = symbol_rows(todo["sha256"].to_list(), todo["ending"].to_list(), of_each)
-        offsets = Offsets.of_blobs(blobs)
-        for name in self._declared:
-            cuts = [(of[name], points) for (_, of), points in zip(seen, offsets, strict=True) if name in of]
-            tables[name] = measure_cuts(name, blobs.filter(_todo(name)), cuts)
-        return tables
+    parsed = blobs.filter(_todo(_SYMBOLS))
+    definitions = [definitions for content, (definitions, _) in zip(contents, seen, strict=True) if content.ending]
+    tables = dict[str, Sequence[pl.DataFrame]]({_SYMBOLS: symbol_rows(parsed, definitions)})
+    offsets = Offsets.of_blobs(blobs)
+    for name in names:
+        cuts = [(of[name], points) for (_, of), points in zip(seen, offsets, strict=True) if name in of]
+        tables[name] = measure_cuts(name, blobs.filter(_todo(name)), cuts)
+    return tables
 
 
-def _any(makers: Iterable[str]) -> pl.Expr:
-    return pl.any_horizontal(pl.lit(value=False), *map(_todo, makers))
+def _definitions(lake: Lake) -> BuildTarget:
+    """The target for definitions, with the contents that could not be parsed; one part per batch of new contents.
+
+    The sets of rules are described in the lake, for pages.
+    """
+    slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
+    slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
+    packages = [(name, version(name)) for name in GRAMMARS]
+    made = made_from(parameters=packages, code=[definitions_of, symbol_rows, pool_frames])
+    for rules, meaning in RULES.items():
+        row = {"name": rules, "title": f"Definitions, {rules}", "meaning": meaning, "fingerprint": made}
+        write_if_changed(lake, "symbol_rules", rules, declared_rows("symbol_rules", [row]))
+    return BuildTarget(lake, slots, made)
 
 
-def _done_before(made: BuildTarget, status: str) -> pl.DataFrame:
-    done = [part.scan(status).select("sha256").collect() for part in made.current()]
-    return pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])
+def _endings(lake: Lake, parts: list[Part]) -> pl.LazyFrame:
+    """The sha256 and ending of each content in parts of `files`: that of its first path with a known one, or null."""
+    ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
+    files = lake.scan_parts(parts, "files").select("sha256", "path", ending=ending)
+    known = files.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
+    first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
+    return files.select("sha256").unique().join(first, on="sha256", how="left")
+
+
+def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[Mapping[str, Found]]) -> list[pl.DataFrame]:
+    """The definitions in some contents: frames of `symbols` per set of rules, then of `rejects` and `symbol_status`."""
+    rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
+    rejects = Rejects()
+    for content, ending, by_rules in zip(blobs["sha256"], blobs["ending"], definitions, strict=True):
+        for rules, symbols in by_rules.items():
+            rows[rules] += [(rules, content, *definition) for definition in symbols.definitions]
+        if why := by_rules["docs"].why_not:
+            rejects.add(f"blob {content}", "symbols", f".{ending} could not be parsed: {why}")
+    frames = [pl.DataFrame(rows[rules], schema=table("symbols").columns, orient="row") for rules in RULES]
+    failed = [by_rules["docs"].why_not or None for by_rules in definitions]
+    status = pl.DataFrame({"sha256": blobs["sha256"], "failed": failed}, schema=table("symbol_status").columns)
+    return [*frames, rejects.frame("ingest"), status]
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
@@ -212,7 +226,7 @@ def remove_undeclared(lake: Lake) -> list[str]:
         if name in used or declared(name):
             continue
         rejects = [stored for stored in lake.parts("rejects") if stored.name.startswith(f"chunks-{name}:")]
-        chunks = [stored for table in ("chunks", "chunk_status") for stored in lake.parts(table, chunker=name)]
+        chunks = [stored for kind in ("chunks", "chunk_status") for stored in lake.parts(kind, chunker=name)]
         for stale in [*rejects, *chunks, part]:
             lake.remove(stale)
         gone.append(f"{name} is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs")
