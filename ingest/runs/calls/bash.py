@@ -24,6 +24,8 @@ _PREFIXES = {
 _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i", "-k", "-s", "-w", "--user", "--workdir", "--env", "--name")
 """Flags of these commands that take a value."""
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
+_Stage = tuple[Node, list[Node]]  # a statement and its redirections
+_JOINING = ("list", "pipeline", "redirected_statement")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
 _VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word at its second variable without braces
@@ -127,36 +129,22 @@ class _Parser:
         children = node.named_children
         if node.type in ("command", "variable_assignment"):
             self.add(replace(around, commands=[self._command(node, first), *following]))
-        elif node.type == "redirected_statement":
-            redirected = self._redirected(first, children[1:], is_fed=children[0].type)
-            self._read_all(children[:1], around, replace(around, commands=[redirected, *following]))
-        elif node.type == "pipeline":
-            stages = [self._command(child, Command()) for child in children[1:]]
-            self._read(children[0], replace(around, commands=[first, *stages, *following]))
+        elif node.type in _JOINING:
+            for operator, ((body, redirects), *piped) in _joined(node):
+                stages = [self._redirected(self._command(stage, Command()), after) for stage, after in piped]
+                start = self._redirected(first, redirects, is_fed=body.type)
+                joined_by = operator or around.joined_by
+                self._read(body, replace(around, commands=[start, *stages, *following], joined_by=joined_by))
         elif node.type == "declaration_command":
             for child in children:
                 self._assign(child)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
-            self._read_all(children, inner, inner)
-
-    def _read_all(self, nodes: Sequence[Node], around: Pipeline, last: Pipeline) -> None:
-        # Redirections after a list apply to its last command.
-        for number, node in enumerate(nodes):
-            inner = last if number == len(nodes) - 1 else around
-            joined_by = "||" if node.type in ("else_clause", "elif_clause") else around.joined_by if not number else ""
-            if node.type == "list":
-                left, *_, right = node.named_children
-                operator = next((child.type for child in node.children if child.type in ("&&", "||")), "")
-                self._read_all([left], replace(around, joined_by=joined_by), replace(around, joined_by=joined_by))
-                self._read(right, replace(inner, joined_by=operator))
-            else:
-                self._read(node, replace(inner, joined_by=joined_by))
+            for number, child in enumerate(children):
+                joined_by = "||" if child.type in ("else_clause", "elif_clause") else "" if number else inner.joined_by
+                self._read(child, replace(inner, joined_by=joined_by))
 
     def _command(self, node: Node, around: Command) -> Command:
-        if node.type == "redirected_statement":
-            body, *redirects = node.named_children
-            return self._redirected(self._command(body, around), redirects)
         if node.type != "command":
             self._assign(node)
             return Command([] if node.type == "variable_assignment" else [node.type])
@@ -244,6 +232,28 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 def _bare(text: str) -> str:
     return _BARE.sub(lambda mark: UNKNOWN if mark["escaped"] is None else mark["escaped"].strip("\n"), text)
+
+
+def _joined(node: Node) -> list[tuple[str, list[_Stage]]]:
+    """The pipelines of a statement: the operator that joins each to the one before it, and its stages.
+
+    The grammar reads `a | b | c && d` and `a && b 2>&1 | c` with the list inside the pipeline.
+    """
+    if node.type not in _JOINING:
+        return [("", [(node, [])])]
+    first, *following = (child for child in node.named_children if child.type != "comment")
+    pipelines = _joined(first)
+    if node.type == "redirected_statement":
+        operator, [*stages, (last, redirects)] = pipelines.pop()
+        return [*pipelines, (operator, [*stages, (last, [*redirects, *following])])]
+    for child in following:
+        (_, stages), *others = _joined(child)
+        operator = next((mark.type for mark in node.children if mark.type in ("&&", "||")), "")
+        if node.type == "pipeline":
+            operator, before = pipelines.pop()
+            stages = [*before, *stages]
+        pipelines += [(operator, stages), *others]
+    return pipelines
 
 
 def _source(node: Node) -> str:

@@ -68,8 +68,8 @@ def test_what_is_not_printed_is_not_seen(command: str) -> None:
 IN_A_LINE = [
     "bash -lc 'cat a.py'", ["bash", "-lc", "cat a.py"], ["cat", "a.py"], "sudo -u root timeout 10 cat a.py",
     "env -u X stdbuf -oL cat a.py", "LANG=C cat a.py 2>/dev/null", "cat a.py 2>&1", "(cat a.py)",
-    "true && cat a.py || echo no", "cat \\\n  a.py", "cat <<X\nx\nX\ncat a.py", "ls; cat a.py & # and so on",
-    "cat a.py; cat a.py",
+    "true && cat a.py || echo no", "cat a.py | cat | cat || true",
+    "cat \\\n  a.py", "cat <<X\nx\nX\ncat a.py", "ls; cat a.py & # and so on", "cat a.py; cat a.py",
 ]  # fmt: skip
 
 
@@ -79,11 +79,10 @@ def test_a_command_is_found_in_its_line(command: str | list[str]) -> None:
 
 
 def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
-    assert views_of("cd src && cat a.py ../b.py /c.py") == [
-        FileSpan("src/a.py", 1, None),
-        FileSpan("b.py", 1, None),
-        FileSpan("/c.py", 1, None),
-    ]
+    in_folder, above, outside = (FileSpan(path, 1, None) for path in ("src/a.py", "b.py", "/c.py"))
+    assert views_of("cd src && cat a.py ../b.py /c.py") == [in_folder, above, outside]
+    assert views_of("cd src && cat a.py 2>&1 | cat | cat") == [in_folder]
+    assert views_of("cd src && cat a.py | cat | cat && cat /c.py | cat | cat || true") == [in_folder, outside]
     assert views_of("cd src; cd x; cat a.py", folder="/testbed") == [FileSpan("/testbed/src/x/a.py", 1, None)]
 
 
