@@ -37,10 +37,9 @@ SWITCHES = (
     ("evaluate/metrics/ranked.py", 'pl.col("rank") <= k if', 'pl.col("rank") < k if', "repoeval@code-chunk-v1"),
     ("evaluate/score/metric_values.py", '"n_returned") < pl.min', '"n_returned") <= pl.min', "repobench-r@official-v1"),
     ("evaluate/metrics/ranked.py", '"n_relevant") > 0, _ONE', '"n_relevant") > 1, _ONE', "repobench-r@identifier-v1"),
-    ("evaluate/score/contexts/gold_sets.py", 'left, side="right")', 'left, side="left")', "contextbench@docs-v1"),
-    ("evaluate/score/contexts/gold_sets.py", "has_left = left >= 0", "has_left = left > 0", "contextbench@docs-v1"),
+    ("lake/offsets.py", '+ budget, side="right")', '+ budget, side="left")', "contextbench@docs-v1"),
     ("evaluate/score/contexts/scoring.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
-    ("evaluate/score/contexts/extents.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
+    ("evaluate/score/contexts/definitions.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") >= pl', '"line") > pl', "contextbench@official-v1"),
     (

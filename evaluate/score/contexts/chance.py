@@ -14,8 +14,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis, split_pools
-from evaluate.score.contexts.extents import context_rows
-from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
+from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, GoldSets
 from evaluate.score.contexts.intervals import holders
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts
@@ -69,14 +68,16 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     (the pool's chunks), and n_first (those that can begin an order that counts as an answer).
     """
     sets = GoldSets.of(material, pools, rules_of(protocol))
-    rows = context_rows(sets.seen.lazy().sort("case", "rank").with_columns(step="rank"), "case")
+    views = sets.seen.sort("case", "rank").with_columns(step="rank").lazy()
     cases = sets.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
-    answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, sets.seen.clear())
-    is_first = _is_begun(protocol, sets.files.nws_of(rows.file, rows.start))
+    n_steps = np.bincount(sets.seen["case"].to_numpy(), minlength=cases.height)
+    first_lines = views.select("case", "rank", "line_start", pool_id=0, path="file", line_end=pl.col("line_start") + 1)
+    first_nws = sets.axis.place(first_lines).sort("case", "rank").select(sets.axis.n_nws()).collect().to_series()
+    is_first = _is_begun(protocol, first_nws.to_numpy())
     frames = [_nothing(*_SCORE, "value", "numerator").lazy()]
     for granularity in GRANULARITIES:
-        walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, answers), is_first)
+        walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, n_steps, views), is_first)
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
         has_gold = n_gold > 0

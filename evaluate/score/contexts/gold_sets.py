@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from evaluate.score.contexts.extents import (
-    ContentDefinitions,
-    Extent,
-    FileAxis,
-    NamedFiles,
-    Rows,
-    byte_extents,
-    context_rows,
-    file_extents,
-    line_extents,
-    lines_within,
-)
-from evaluate.score.contexts.intervals import NEVER, SetSizes, Spans, Walks, held_since, held_spans, ranges, sizes
+from evaluate.metrics import size_at
+from evaluate.score.contexts.definitions import ContentDefinitions, Extent
+from evaluate.score.contexts.intervals import NEVER, SetSizes, Spans, Walks, held_since, sizes
 from evaluate.score.contexts.material import ContextRuns, Material
-from lake.catalog.protocol import ContextRules
+from evaluate.score.coverage import CutOff, walk
+from lake.catalog.protocol import GRANULARITIES, ContextRules
 from lake.exact import Integers
+from lake.offsets import LineOffsets
+from lake.tables import LINES, RANKING
 
 N_RANKED_STEPS = 20
 """The number of first results that are a ranking's steps; a shorter ranking keeps its last state for the rest."""
@@ -31,156 +25,192 @@ RANKED_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut to be compared with an agent's final context."""
 FARTHEST = 1 << 32
 """No file has this many lines: larger line numbers are clipped to it."""
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The views of some walks; `named_symbols` (walk, step, file, symbol) are symbols they name in existing files."""
-
-    n_steps: Integers
-    rows: Rows
-    named_symbols: pl.DataFrame
+VIEW = ("case", "part", "step", "symbol", "file", "line_start", "line_end")
+"""The columns of a view, a row of `hits` or of the gold; steps count from 1."""
+_SPAN = ["case", "step", "text", "begin"]
+_FILE_KEY = ["item_id", "path", "given"]
 
 
 @dataclass(frozen=True)
 class GoldSets:
     """The answers of some runs and the gold that they are compared with, with numbers in place of names.
 
-    `cases` has a row for every run and item, whose position is the case's number: run_id, item_id, item (its number),
-    has_gold_patch, status (null if the run skipped the item), n_steps, has_patch and is_ranking. `seen` has all hits,
-    each with case, run and file. The walks of the gold are items.
+    `cases` has a row for every run and item, whose position is the case's number: run_id, item_id, has_gold_patch,
+    status (null if the run skipped the item), n_steps, has_patch and is_ranking. `seen` has all hits as views, and rank
+    and run (a number); `gold` has the gold of every case as views. `files` has a row for every file that they name:
+    file (its number), text (the number of its content, null if the repository has no such file), n_lines, is_open (the
+    last line has no newline), first_line (the index in `line_starts` of its content's first line), and begin, its first
+    place among the `width` places of its item. `line_starts` has the bytes at which each content's lines start, then
+    its length. `axis` has the lines of the same files.
     """
 
     rules: ContextRules
     cases: pl.DataFrame
     seen: pl.DataFrame
-    files: NamedFiles
+    gold: pl.DataFrame
+    files: pl.DataFrame
+    width: int
+    line_starts: pl.Series
     definitions: ContentDefinitions
-    gold: Rows
-    n_items: int
+    axis: LineOffsets
 
     @classmethod
     def of(cls, material: Material, runs: ContextRuns, rules: ContextRules) -> GoldSets:
         """Number the cases and the named files, and refer to them by number."""
-        items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
-        of_cases = _cases(items, runs)
-        hits = runs.hits.lazy().select(
-            *("run_id", "item_id", "part", "step", "rank", "path", "symbol"),
+        items, cases = material.items.lazy(), _cases(material.items.lazy(), runs).collect()
+        definitions = ContentDefinitions.of(material.definitions, material.texts, rules)
+        absent = pl.lit(None, pl.String)
+        hits = runs.hits.lazy().with_columns(
             pl.col("line_start", "line_end").clip(-FARTHEST, FARTHEST),
             given=pl.when(pl.col("path").is_null()).then("path_given"),
         )
-        gold = material.gold.lazy().select("item_id", "path", "line_start", "line_end", given=pl.lit(None, pl.String))
-        texts = material.texts.lazy().drop("line_starts", "line_nws").with_columns(text=pl.int_range(pl.len()))
-        file_key = ["item_id", "path", "given"]
+        gold = material.gold.lazy().with_columns(
+            part=pl.lit("gold"), step=pl.lit(1, pl.Int64), symbol=absent, given=absent
+        )
+        size = pl.col("starts").list.len().cast(pl.Int64)
+        contents = (
+            material.texts.lazy()
+            .with_columns(starts=pl.concat_list("line_starts", "n_bytes"), n_symbols=pl.Series(definitions.n_symbols))
+            .with_columns(text=pl.int_range(pl.len()), first_line=size.cum_sum() - size)
+        )
         files = (
-            pl.concat([frame.select(file_key) for frame in (hits, gold)])
-            .unique()
-            .join(items.select("item_id", "pool_id", "item"), on="item_id")
+            pl.concat([frame.select(*_FILE_KEY, "line_start", "line_end") for frame in (hits, gold)])
+            .group_by(_FILE_KEY)
+            .agg(farthest=pl.max_horizontal("line_start", "line_end").max())
+            .join(items.select("item_id", "pool_id", item=pl.int_range(pl.len())), on="item_id")
             .join(material.files.lazy(), on=["pool_id", "path"], how="left")
-            .join(texts, on="sha256", how="left")
+            .join(contents.drop("line_starts", "starts"), on="sha256", how="left")
             .sort("item", "path", "given")
-            .with_columns(file=pl.int_range(pl.len()))
+            .with_columns(file=pl.int_range(pl.len()), n=2 + pl.max_horizontal("farthest", "n_bytes", "n_symbols", 0))
+            .with_columns(
+                pl.col("n_lines").fill_null(0),
+                begin=pl.col("n").cum_sum().over("item") - pl.col("n"),
+                is_open=pl.col("flags").list.contains("no-final-newline").fill_null(value=False),
+            )
             .collect()
         )
-        known = files.lazy().select(*file_key, "item", "file")
-        case = of_cases.select("run_id", "item_id", case=pl.int_range(pl.len()))
-        n_items, lines = material.items.height, ("file", "line_start", "line_end")
-        of_runs = hits.join(case, on=["run_id", "item_id"]).with_columns(run=pl.col("case") // max(1, n_items))
-        cases, seen, of_gold = pl.collect_all(
+        case = cases.lazy().select("run_id", "item_id", case=pl.int_range(pl.len()))
+        numbered = case.join(files.lazy().select(*_FILE_KEY, "file"), on="item_id")
+        run = pl.col("case") // max(1, material.items.height)
+        seen, of_gold, line_starts = pl.collect_all(
             [
-                of_cases,
-                of_runs.join(known, on=file_key, nulls_equal=True).select(
-                    "case", "run", "part", "step", "rank", "symbol", *lines
-                ),
-                gold.join(known, on=file_key, nulls_equal=True).select("item", *lines).sort("item"),
+                hits.join(numbered, on=["run_id", *_FILE_KEY], nulls_equal=True).select(*VIEW, "rank", run=run),
+                gold.join(numbered, on=_FILE_KEY, nulls_equal=True).select(VIEW),
+                contents.select(pl.col("starts").explode()),
             ]
         )
-        definitions = ContentDefinitions.of(material.definitions, material.texts, rules)
-        of_files = NamedFiles.of(files, material.texts)
-        return cls(rules, cases, seen, of_files, definitions, context_rows(of_gold.lazy(), "item"), n_items)
+        n_nws = pl.col("line_nws").fill_null(pl.lit([], pl.List(pl.Int64)))
+        return cls(
+            rules,
+            cases,
+            seen,
+            of_gold,
+            files.select("file", "text", "n_lines", "is_open", "first_line", "begin"),
+            int(files.select((pl.col("begin") + pl.col("n")).max().fill_null(1)).item()),
+            line_starts.to_series(),
+            definitions,
+            LineOffsets.of(files.select(pl.lit(0).alias("pool_id"), path="file", n_nws=n_nws)),
+        )
 
-    @property
-    def item(self) -> Integers:
-        """The item of each case."""
-        return self.cases["item"].to_numpy()
+    def shown(self, views: pl.LazyFrame) -> pl.LazyFrame:
+        """The views of files and lines; a named symbol also names its file if the rules say so."""
+        return views.filter(self.rules.files_of_spans | pl.col("symbol").is_null())
 
-    def within(self, rows: Rows, budgets: Sequence[int], *, in_lines: bool = False) -> dict[int, Rows]:
-        """The lines that each budget pays for, as rows: no line twice, `rank` is that of the first row to contain it.
+    def existing(self, views: pl.LazyFrame) -> pl.LazyFrame:
+        """The views of files that their repository has, with what is known of the file."""
+        return views.join(self.files.lazy().filter(pl.col("text").is_not_null()), on="file")
 
-        A line costs its non-whitespace characters, or 1 if budgets are `in_lines`; the first line that would exceed the
-        budget ends the walk.
-        """
-        files, item = self.files, self.item
-        axis = files.axis(files.n_lines, self.n_items)
-        row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
-        first = axis.first[rows.file[row]]
-        walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
-        spans = held_spans(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
-        order = np.lexsort((spans.start, spans.step, spans.walk))
-        spans = Spans(*(column[order] for column in spans))
-        # An item's files are in the same order on its axis as among all files.
-        base = np.concatenate(([0], np.cumsum(axis.length)))
-        file = np.searchsorted(base[files.item] + axis.first, base[item[spans.walk]] + spans.start, side="right") - 1
-        spans = spans._replace(start=spans.start - axis.first[file], end=spans.end - axis.first[file])
-        before = np.arange(len(files.nws) + 1) if in_lines else np.concatenate(([0], np.cumsum(files.nws)))
-        offset = files.first_start[files.text[file]]
-        total = np.cumsum(before[offset + spans.end] - before[offset + spans.start])
-        spent = np.concatenate(([0], total))[:-1]
-        spent -= spent[np.searchsorted(spans.walk, spans.walk)]
-        return {budget: _paid(spans, file, offset, before, budget - spent) for budget in budgets}
+    def within(self, views: pl.LazyFrame, cut_offs: Sequence[CutOff]) -> dict[CutOff, pl.LazyFrame]:
+        """The lines that each cut-off takes of ranked views, as views: no line twice."""
+        if not cut_offs:
+            return {}
+        ranges = self.shown(views).filter(pl.col("line_start").is_not_null())
+        end = pl.col("line_end").fill_null(FARTHEST)
+        spans = ranges.select("rank", "line_start", pool_id=0, path="file", item="case", line_end=end)
+        pieces = walk(self.axis.place(spans), self.axis, cut_offs).with_columns(self.axis.file_at("start"))
+        start = pl.col("start") - pl.lit(self.axis.files["offset"]).gather("file")
+        view = {"part": pl.lit(LINES), "step": pl.lit(1, pl.Int64), "symbol": pl.lit(None, pl.String)}
+        lines = pieces.with_columns(case="item", line_start=start, **view).collect().lazy()
+        ends = {cut_off: pl.col("line_start") + pl.col(size_at("", *cut_off)) for cut_off in cut_offs}
+        taken = pl.col("line_end") > pl.col("line_start")
+        return {cut_off: lines.with_columns(line_end=end).filter(taken).select(VIEW) for cut_off, end in ends.items()}
 
-    def sizes(self, granularity: str, answers: Answers) -> SetSizes:
-        """The sizes of the sets that the walks, one for every case, hold at one of the GRANULARITIES."""
-        walks, spans, gold = self.laid(granularity, answers)
+    def sizes(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> SetSizes:
+        """The sizes of the sets that the cases' steps hold at one of the GRANULARITIES."""
+        walks, spans, gold = self.laid(granularity, n_steps, views)
         set_sizes = sizes(walks, spans, gold)
         if granularity == "line" and self.rules.ranges == "published":
             set_sizes = _with_reversed(walks, spans, set_sizes)
         return set_sizes
 
-    def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
-        """The sets that the walks, one for every case, hold and their gold, as spans at one of the GRANULARITIES."""
-        answered, wanted = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
-        length = np.zeros(len(self.files.item), np.int64)
-        for rows, extent in ((answers.rows, answered), (self.gold, wanted)):
-            np.maximum.at(length, rows.file[extent.row], np.maximum(extent.start, extent.end))
+    def laid(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> tuple[Walks, Spans, Spans]:
+        """The cases as walks, the sets that their steps hold, and their gold, at one of the GRANULARITIES."""
+        walks = Walks(n_steps, self.width)
+        spans = self._placed(walks, self._spans(granularity, self.shown(views)))
         if granularity == "symbol":
-            length = np.where(self.files.is_there, self.definitions.n_symbols[self.files.text], 0)
-        axis = self.files.axis(length, self.n_items)
-        walks = Walks(answers.n_steps, axis.length[self.item])
-        spans = _placed(answers.rows, answered, axis)
-        if granularity == "symbol":
-            spans = self._with_named(walks, spans, answers.named_symbols, axis)
-        gold = _placed(self.gold, wanted, axis)
-        order = np.argsort(gold.walk, kind="stable")
-        first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
-        # Repeat the items' gold for each of their walks.
-        walk, position = ranges(first[self.item], first[self.item + 1])
-        row = order[position]
-        return walks, spans, Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
+            spans = self._with_named(walks, spans, views)
+        return walks, spans, self._gold[granularity]
 
-    def _extent(self, granularity: str, rows: Rows, *, is_gold: bool = False) -> Extent:
+    @cached_property
+    def _gold(self) -> Mapping[str, Spans]:
+        # As walks of one step: the slots of gold are not read.
+        walks = Walks(np.ones(self.cases.height, np.int64), self.width)
+        views = self.gold.lazy()
+        return {of: self._placed(walks, self._spans(of, views, is_gold=True)) for of in GRANULARITIES}
+
+    def _spans(self, granularity: str, views: pl.LazyFrame, *, is_gold: bool = False) -> pl.DataFrame:
+        """What views name: ranges `start` to `end` within files, beside the columns of the views and of their files."""
+        rules, start, end, n_lines = self.rules, pl.col("line_start"), pl.col("line_end"), pl.col("n_lines")
+        is_range = start.is_not_null() & end.is_not_null()
+        there, known = self.existing(views), views.join(self.files.lazy(), on="file")
         if granularity == "file":
-            return file_extents(rows, self.files, self.rules, is_gold=is_gold)
+            # Gold names the files of its lines, whether or not they exist.
+            names_file = (is_gold or rules.files_of_spans) | ~is_range | pl.col("part").is_in([RANKING, LINES])
+            views = known if is_gold or rules.unresolved_files == "counted" else there
+            return views.filter(names_file).select(*_SPAN, start=pl.lit(0), end=pl.lit(1)).collect()
+        if rules.ranges == "clamped":
+            # A range without an end reaches to the end of the file.
+            first, after = start.clip(0, n_lines), end.fill_null(n_lines).clip(0, n_lines)
+            lines = there.filter(start.is_not_null()).with_columns(start=first, end=pl.max_horizontal(first, after))
+        elif granularity == "line":
+            # Published ranges count unchanged, those of gold even if there is no such file.
+            ranges = known if is_gold else there.filter(start >= 0, end >= 1)
+            lines = ranges.filter(is_range).with_columns(start=start, end=end)
+        else:
+            # The published code sees an empty last line in a text that ends in a newline or has no line.
+            ends = {"start": pl.max_horizontal(start, 0), "end": pl.min_horizontal(end, n_lines + ~pl.col("is_open"))}
+            lines = there.filter(is_range).with_columns(**ends).filter(pl.col("start") < pl.col("end"))
         if granularity == "line":
-            return line_extents(rows, self.files, self.rules, is_gold=is_gold)
-        spans = byte_extents(rows, self.files, self.rules)
+            return lines.select(*_SPAN, "start", "end").collect()
+        first, after = (
+            pl.lit(self.line_starts).gather(pl.col("first_line") + pl.min_horizontal(side, n_lines))
+            for side in ("start", "end")
+        )
+        after = after if rules.ranges == "clamped" else pl.max_horizontal(after, first + 1)
+        spans = lines.select(*_SPAN, start=first, end=after).collect()
         if granularity == "span":
             return spans
-        return self.definitions.overlapped(self.files.text[rows.file[spans.row]], spans)
+        extent = Extent(np.arange(spans.height), spans["start"].to_numpy(), spans["end"].to_numpy())
+        row, begin, stop = self.definitions.overlapped(spans["text"].to_numpy(), extent)
+        return spans[row].with_columns(start=pl.Series(begin), end=pl.Series(stop))
 
-    def _with_named(self, walks: Walks, spans: Spans, named_symbols: pl.DataFrame, axis: FileAxis) -> Spans:
+    def _placed(self, walks: Walks, spans: pl.DataFrame) -> Spans:
+        case, step, begin = (spans[name].to_numpy() for name in ("case", "step", "begin"))
+        place = case * self.width + begin
+        return Spans(
+            walks.first_slot[case] + step - 1, place + spans["start"].to_numpy(), place + spans["end"].to_numpy()
+        )
+
+    def _with_named(self, walks: Walks, spans: Spans, views: pl.LazyFrame) -> Spans:
         """The symbols, with the named ones in addition to the others or in place of all others of their step."""
-        if named_symbols.is_empty():
+        named = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
+        if named.is_empty():
             return spans
-        walk, step, file = (named_symbols[column].to_numpy() for column in ("walk", "step", "file"))
+        number = pl.col("number")
+        meant = named.join(self.definitions.meant(named.select("row", "text", "symbol")), on="row", how="left")
+        more = self._placed(walks, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
         if self.rules.named_symbols == "in place":
-            spoken = np.unique(walks.slot(walk, step))
-            spans = spans.where(~np.isin(walks.slot(spans.walk, spans.step), spoken))
-        given = named_symbols.select("symbol", text=self.files.text[file]).with_row_index("row")
-        meant = self.definitions.meant(given)
-        row = meant["row"].to_numpy()
-        number = axis.first[file[row]] + meant["number"].to_numpy()
-        more = Spans(walk[row], step[row], number, number + 1)
+            spans = spans.where(~np.isin(spans.slot, more.slot))
         return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
 
 
@@ -198,23 +228,6 @@ def _cases(items: pl.LazyFrame, runs: ContextRuns) -> pl.LazyFrame:
     )
 
 
-def _paid(spans: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
-    """The lines of each piece that its remaining budget (`left`) pays for."""
-    has_left = left >= 0
-    spans, file, offset, left = spans.where(has_left), file[has_left], offset[has_left], left[has_left]
-    affordable = np.searchsorted(before, before[offset + spans.start] + left, side="right") - 1 - offset
-    end = np.minimum(spans.end, affordable)
-    is_paid = end > spans.start
-    walk, rank, start, _ = spans.where(is_paid)
-    every = np.full(len(walk), fill_value=True)
-    return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], every, ~every, every)
-
-
-def _placed(rows: Rows, extent: Extent, axis: FileAxis) -> Spans:
-    first = axis.first[rows.file[extent.row]]
-    return Spans(rows.walk[extent.row], rows.step[extent.row], first + extent.start, first + extent.end)
-
-
 def _with_reversed(walks: Walks, spans: Spans, set_sizes: SetSizes) -> SetSizes:
     """The sizes with reversed ranges (which end before they start), each counting a negative number of lines.
 
@@ -222,19 +235,15 @@ def _with_reversed(walks: Walks, spans: Spans, set_sizes: SetSizes) -> SetSizes:
     belongs to that one and adds nothing; any other counts separately, every time it is named.
     """
     turned = spans.where(spans.end < spans.start)
-    if not len(turned.walk):
+    if not len(turned.slot):
         return set_sizes
-    slot = walks.slot(turned.walk, turned.step)
     n_lines = turned.end - turned.start
+    is_within = held_since(walks.alone(spans), walks.alone(turned).start - 1) != NEVER
     before = turned.start - 1
-    # Each slot becomes a walk of one step.
-    alone = Walks(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
-    in_step = Spans(walks.slot(spans.walk, spans.step), np.ones_like(spans.step), spans.start, spans.end)
-    n_pred = np.where(held_since(alone, in_step, slot, before) == NEVER, n_lines, 0)
-    since = held_since(walks, spans, turned.walk, before)
-    enters, leaves = since > turned.step, (since > turned.step) & (since != NEVER)
-    change = walks.by_slot(slot[enters], n_lines[enters])
-    change -= walks.by_slot(walks.slot(turned.walk[leaves], since[leaves]), n_lines[leaves])
+    since = held_since(spans, before)
+    enters, leaves = since > turned.slot, (since > turned.slot) & (since != NEVER)
+    change = walks.by_slot(turned.slot[enters], n_lines[enters]) - walks.by_slot(since[leaves], n_lines[leaves])
     return set_sizes._replace(
-        n_pred=set_sizes.n_pred + walks.by_slot(slot, n_pred), n_cumulative=set_sizes.n_cumulative + walks.up_to(change)
+        n_pred=set_sizes.n_pred + walks.by_slot(turned.slot, np.where(is_within, 0, n_lines)),
+        n_cumulative=set_sizes.n_cumulative + walks.up_to(change),
     )

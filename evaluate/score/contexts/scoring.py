@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of, size_at
-from evaluate.score.contexts.extents import Rows, concatenated, context_rows
-from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, Answers, GoldSets
+from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, VIEW, GoldSets
 from evaluate.score.contexts.intervals import SetSizes
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, load_runs, rules_of
-from evaluate.score.metric_values import label, lengthen, measure_sets
+from evaluate.score.coverage import CutOff
+from evaluate.score.metric_values import cut_offs_of, label, lengthen, measure_sets
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, ContextRules, Protocol
 from lake.exact import Floats, Integers, Mask
@@ -36,16 +36,16 @@ class Scored(NamedTuple):
 def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
     """Score all runs at once under a protocol of contexts."""
     rules = rules_of(protocol)
-    cuts = ("results", "budget", "lines")
-    depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
+    requested = metrics_of(protocol)
+    cut_offs = [(cut, k) for cut, k in cut_offs_of(requested) if k]
+    depths = sorted(k for cut, k in cut_offs if cut == "results")
     sets = GoldSets.of(material, runs, rules)
-    gathered = _gather(sets, *budgets)
+    gathered = _gather(sets, [(cut, k) for cut, k in cut_offs if cut != "results"])
     cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
     wide = cases.hstack(_wide(sets, gathered, depths)).hstack(_edited(sets.cases, material, runs, rules)).lazy()
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
-    requested = metrics_of(protocol)
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
     measured = measure_sets(wide, requested).with_columns(**ruled)
     # Sums are null where the value is.
@@ -191,62 +191,32 @@ class _Gathered(NamedTuple):
     cut: Mapping[str, SetSizes]
 
 
-def _gather(sets: GoldSets, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
-    """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
-    cases, files = sets.cases, sets.files
+def _gather(sets: GoldSets, cut_offs: Sequence[CutOff]) -> _Gathered:
+    """Measure everything that some runs gathered; lines also within cut-offs of characters and lines."""
+    seen, part, n_cases = sets.seen.lazy(), pl.col("part"), sets.cases.height
     # The cases' answers: for a ranking all results in order, by its order for lines if it has one.
-    part = pl.col("part")
     is_end = part.is_in([FINAL, LINES]) | ((part == RANKING) & ~(part == LINES).any().over("run"))
-    ends = context_rows(_shown(sets).filter(is_end), "case")
-    is_ranking = cases["is_ranking"].to_numpy()
-    cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
-    paid = sets.within(ends, sorted(cut_at)) if cut_at else {}
-    taken = sets.within(ends, n_lines, in_lines=True) if n_lines else {}
-    cut = {size_at("", "budget", k): paid[k] for k in budgets} | {size_at("", "lines", k): taken[k] for k in n_lines}
-    final = ends.where(~is_ranking[ends.walk])
-    if is_ranking.any():
-        ranked = paid[RANKED_BUDGET]
-        final = concatenated(final, ranked.where(is_ranking[ranked.walk]))
-    final = final.at_once()
-    answered = np.full(cases.height, fill_value=sets.rules.failed == "zero")
-    answered[final.walk[files.is_there[final.file]]] = True
-    final_names, one_each = _names(sets, FINAL), np.ones(cases.height, np.int64)
-    in_steps, in_the_end = _steps(sets, final, final_names), Answers(one_each, final, final_names)
-    nothing = in_the_end.named_symbols.clear()
+    ends = seen.filter(is_end)
+    of_case = pl.lit(sets.cases["is_ranking"]).gather(pl.col("case"))
+    ranked: CutOff = ("budget", RANKED_BUDGET)
+    has_rankings = sets.cases["is_ranking"].any()
+    taken = sets.within(ends, list(dict.fromkeys([*cut_offs, ranked] if has_rankings else cut_offs)))
+    finals = [ends.filter(~of_case).select(VIEW).with_columns(step=pl.lit(1, pl.Int64))]
+    final = pl.concat([*finals, taken[ranked].filter(of_case)] if has_rankings else finals).collect().lazy()
+    answered = np.full(n_cases, fill_value=sets.rules.failed == "zero")
+    answered[sets.existing(sets.shown(final)).select(pl.col("case").unique()).collect()["case"].to_numpy()] = True
+    # A ranking's first results are its steps.
+    is_ranked = (part == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
+    steps = seen.filter((part == STEP) | is_ranked).with_columns(step=pl.when(is_ranked).then("rank").otherwise("step"))
+    n_steps = sets.cases["n_steps"]
+    if sets.rules.no_steps == "final":
+        steps = pl.concat([steps.select(VIEW), final.filter(pl.lit(n_steps).gather(pl.col("case")) == 0)])
+        n_steps = n_steps.replace(0, 1)
+    of_steps, one_each, gathered = n_steps.to_numpy(), np.ones(n_cases, np.int64), steps.collect().lazy()
     return _Gathered(
         answered=answered,
-        n_steps=in_steps.n_steps,
-        steps={granularity: sets.sizes(granularity, in_steps) for granularity in GRANULARITIES},
-        finals={granularity: sets.sizes(granularity, in_the_end) for granularity in GRANULARITIES},
-        cut={name: sets.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
+        n_steps=of_steps,
+        steps={granularity: sets.sizes(granularity, of_steps, gathered) for granularity in GRANULARITIES},
+        finals={granularity: sets.sizes(granularity, one_each, final) for granularity in GRANULARITIES},
+        cut={size_at("", *cut_off): sets.sizes("line", one_each, taken[cut_off]) for cut_off in cut_offs},
     )
-
-
-def _steps(sets: GoldSets, final: Rows, final_names: pl.DataFrame) -> Answers:
-    """The number of steps of each case, the spans that they saw and the symbols that they named.
-
-    `final` and `final_names` are the final contexts; they serve as the one step of cases without steps if rules say so.
-    """
-    n_steps = sets.cases["n_steps"].to_numpy().copy()
-    is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
-    seen = _shown(sets).filter((pl.col("part") == STEP) | is_ranked)
-    step = pl.when(pl.col("part") == RANKING).then("rank").otherwise("step")
-    rows, names = context_rows(seen.with_columns(step=step), "case"), _names(sets, STEP)
-    if sets.rules.no_steps == "final":
-        stood = n_steps == 0
-        n_steps[stood] = 1
-        rows = concatenated(rows, final.where(stood[final.walk]))
-        names = pl.concat([names, final_names.filter(pl.Series(stood)[final_names["walk"]])])
-    return Answers(n_steps, rows, names)
-
-
-def _shown(sets: GoldSets) -> pl.LazyFrame:
-    """The files and lines that were seen; a named symbol also names its file if the rules say so."""
-    return sets.seen.lazy().filter(sets.rules.files_of_spans | pl.col("symbol").is_null())
-
-
-def _names(sets: GoldSets, part: str) -> pl.DataFrame:
-    step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
-    there = pl.lit(pl.Series(sets.files.is_there)).gather(pl.col("file"))
-    symbols = sets.seen.lazy().filter(pl.col("symbol").is_not_null(), there, part=part)
-    return symbols.select("symbol", "file", walk="case", step=step).collect()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.score.contexts.extents import ContentDefinitions, Extent
+from evaluate.score.contexts.definitions import ContentDefinitions, Extent
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
 from tests.frames import frame
 
