@@ -217,13 +217,10 @@ def _pool_folders(job: ImportJob, root: Path, pool_ids: pl.Series, unwritten: li
         texts = blobs.select("sha256", "text").join(of_batch, on="sha256", how="semi")
         rows = of_batch.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
         for (pool_id,), of_one in rows.group_by("pool_id", maintain_order=True):
-            folder = Path(tempfile.mkdtemp(prefix="pool-", dir=root))
-            files_of = of_one.select("path", "text").iter_rows()
-            unwritten += [f"{pool_id}: {path}" for path, text in files_of if not write_below(folder, path, text)]
-            try:
+            with tempfile.TemporaryDirectory(prefix="pool-", dir=root, ignore_cleanup_errors=True) as name:
+                folder, files_of = Path(name), of_one.select("path", "text").iter_rows()
+                unwritten += [f"{pool_id}: {path}" for path, text in files_of if not write_below(folder, path, text)]
                 yield str(pool_id), folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_below(folder: Path, path: str, text: str) -> bool:
