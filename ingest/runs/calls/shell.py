@@ -228,8 +228,8 @@ class _Walk:
             return [span for span in printed_spans if span.path == only] or [FileSpan(only)]
         if not spans and self.has_printed and any(UNKNOWN in path for path in search.files):
             self.unread.append("search of files that only the shell knew")
-        roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
-        if not roots or any(root == "." or root.startswith("..") for root in roots):
+        roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS]]
+        if not roots or any(UNKNOWN in root or root == "." or root.startswith("..") for root in roots):
             return spans
         below = (*(f"{root}/" for root in roots), "../")
         paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)

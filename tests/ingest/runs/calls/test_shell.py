@@ -106,7 +106,7 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         ("grep -r burn /testbed", "/testbed/src/a.py:x", [FileSpan("/testbed/src/a.py")]),
         ("rg -n burn a.py", "[cut by someone]", []),
         ("rg -n burn src", "src/a.py:3:x\nother text:7:\nlib/b.py:9:z", [FileSpan("src/a.py", 3, 3)]),
-        ("find . -name '*.py' | xargs grep -n burn", "./a.py:3:x", [FileSpan("a.py", 3, 3)]),
+        ("find . -name '*.py' | xargs grep -n burn /dev/null", "./a.py:3:x", [FileSpan("a.py", 3, 3)]),
         ("find . -name '*.py' -exec grep -Hn burn {} +", "./a.py:3:x", [FileSpan("a.py", 3, 3)]),
         ("grep -n burn a.py | wc -l", "3", []),
         ("rg -n burn", "\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x", [FileSpan("src/a.py", 3, 3)]),
