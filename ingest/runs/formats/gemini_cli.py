@@ -28,6 +28,7 @@ _RAN = re.compile(
     r"(?=\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)"
 )
 _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exit code):? )(-?[0-9]+)", re.MULTILINE)
+_STATS = ("input_tokens", "cached", "output_tokens", "total_tokens")
 
 TOOLS = ("read_file", "read_many_files", "search_file_content", "grep_search", "run_shell_command")
 """The tools that show files."""
@@ -45,7 +46,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     messages = [message for rows in session.parts for message in _messages(rows)]
     ends = [message for message in messages if message.get("type") == "result"]
     usage = AgentUsage(seconds=seconds_of(messages), exit_status=str_at(ends[-1], "status") if ends else "")
-    yield usage.with_tokens(_tokens(object_at(end, "stats"), "_tokens") for end in ends)
+    yield usage.with_tokens(tokens_of(end.get("stats"), _STATS) for end in ends)
 
 
 def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
@@ -67,7 +68,7 @@ def _events_in(session: Session, rows: Sequence[JsonRecord]) -> Iterator[Event]:
         kind = message.get("type")
         yield Note("model", str_at(message, "model"))
         if kind == "gemini" and "tokens" in message:
-            yield Answer(tokens=_tokens(object_at(message, "tokens"), ""))
+            yield Answer(tokens=tokens_of(message.get("tokens"), ("input", "cached", "output", "total")))
         is_answer = kind == "message" and message.get("role") == "assistant"
         # A stream contains an answer in pieces.
         if not (is_answer and message.get("delta") is True):
@@ -135,10 +136,10 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
-def _tokens(given: JsonRecord, ending: str) -> TokenCounts:
-    prompt, output, total = (count_at(given, name + ending) or 0 for name in ("input", "output", "total"))
-    # Thoughts are counted in the total only.
-    return TokenCounts.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
+def tokens_of(given: object, names: Sequence[str]) -> TokenCounts:
+    """The counts under the names of those of the prompt, the cache, the output and in total, which has the thoughts."""
+    prompt, cached, output, total = (count_at(given, name) for name in names)
+    return TokenCounts.of_prompt(prompt or 0, cached, None, max(output or 0, (total or 0) - (prompt or 0)))
 
 
 GEMINI_CLI = session_importer(

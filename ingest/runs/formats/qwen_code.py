@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.formats.gemini_cli import with_output
+from ingest.runs.formats.gemini_cli import tokens_of, with_output
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
-from ingest.runs.usage import TokenCounts
-from ingest.runs.values import JsonRecord, count_at, first_text, object_at, objects_at, str_at
+from ingest.runs.values import JsonRecord, first_text, object_at, objects_at, str_at
 
 _COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
 
@@ -29,7 +28,7 @@ def _events_of(session: Session) -> Iterator[Event]:
         kind = row.get("type")
         yield Note("folder", str_at(row, "cwd"))
         if kind == "assistant":
-            yield Answer("", str_at(row, "model"), _tokens(object_at(row, "usageMetadata")))
+            yield Answer("", str_at(row, "model"), tokens_of(row.get("usageMetadata"), _COUNTS))
         text = "\n".join(str_at(part, "text") for part in _parts(row) if part.get("thought") is not True)
         # A subagent's rows are among the others.
         if kind in ("user", "assistant") and row.get("isSidechain") is not True:
@@ -49,11 +48,6 @@ def _answered(call: ToolCall, response: JsonRecord, row: JsonRecord) -> ToolCall
     answer, status = object_at(response, "response"), str_at(row, "toolCallResult", "status")
     failed = "error" in answer or status in ("error", "cancelled")
     return with_output(call, first_text(answer, ("output", "error")), failed=failed)
-
-
-def _tokens(given: JsonRecord) -> TokenCounts:
-    prompt, cached, output, total = (count_at(given, name) or 0 for name in _COUNTS)
-    return TokenCounts.of_prompt(prompt, cached, None, max(output, total - prompt))
 
 
 QWEN_CODE = session_importer(
