@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
+from inspect import isfunction
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,27 +19,8 @@ from markupsafe import Markup, escape
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.text import counted, group_name
 from lake.verdict import EXPLORATORY
-from report.format import (
-    DASH,
-    between,
-    board_page,
-    compare_address,
-    count,
-    fixed,
-    item_address,
-    ledger_address,
-    p_value,
-    pairs_path,
-    run_key,
-    score,
-    settings,
-    share,
-    signed,
-    size,
-    title_of,
-    two_digits,
-    visible,
-)
+from report import format as formats
+from report.format import DASH, visible
 
 _LEVEL = 4
 """The level of deflate; the default, 6, takes twice as long and saves 6 %."""
@@ -114,37 +96,24 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters |= {
+    # All functions of `report.format` are filters and globals, under their own names.
+    functions = {name: each for name, each in vars(formats).items() if isfunction(each)}
+    environment.filters |= functions | {
         "prose": prose,
         "breakable": breakable,
-        "p_value": p_value,
-        "score": score,
-        "fixed": fixed,
         "group_name": group_name,
-        "share": share,
-        "slice_title": title_of,
-        "settings": settings,
-        "signed": signed,
-        "count": count,
-        "measured": two_digits,
-        "size": size,
+        "slice_title": formats.title_of,
+        "measured": formats.two_digits,
         "plural": counted,
         "address": quote,
     }
-    environment.globals |= {
+    environment.globals |= functions | {
         "averages": {name: average.title for name, average in AVERAGES.items()},
-        "between": between,
-        "board_page": board_page,
-        "compare_address": compare_address,
         "exploratory": EXPLORATORY,
         "fewest_repos": FEWEST_REPOS,
-        "item_address": item_address,
         "item_intervals": ITEM_INTERVALS,
         "item_note": ITEM_NOTE,
-        "ledger_address": ledger_address,
         "no_interval": NO_INTERVAL,
-        "pairs_path": pairs_path,
-        "run_key": run_key,
     }
     return environment
 
