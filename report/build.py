@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 2
-"""Threads that write pages: polars and deflate release the interpreter lock, and pages wait for their pictures."""
+_WORKERS = 3
+"""Threads: one writes downloads, one soon waits for pictures, one goes on with other pages."""
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.

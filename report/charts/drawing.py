@@ -35,14 +35,16 @@ FONT = 12
 _LEAST, _MOST = 11 / FONT, 1.3  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 INK, LINE, MUTED = "currentColor", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER = 560, 7.2
+# With a limit of its length, Vega would measure each label three times.
 _CONFIG = {
     "background": "transparent",
     "aria": False,
     "view": {"stroke": None},
     "axis": {
         "labelColor": MUTED, "titleColor": INK, "gridColor": LINE, "labelFontSize": FONT, "titleFontSize": FONT,
-        "titlePadding": 10,
+        "titlePadding": 10, "labelLimit": 0,
     },
+    "legend": {"labelLimit": 0},
     "text": {"fontSize": FONT},
 }  # fmt: skip
 _HEADER = {
