@@ -1,19 +1,21 @@
 """`python -m evaluate table`, `effects` and `compare`: boards, effects of chunkers and retrievers, and two systems."""
 
 import json as jsonlib
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from evaluate.metrics import parse_metric
+from evaluate.metrics import Metric, parse_metric
 from evaluate.results.board import board, boards_of, check_measured, print_tables
-from evaluate.results.compare import compare, comparison
-from evaluate.results.compared import Published, parse_gate
+from evaluate.results.compare import Comparison, compare, comparison
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
+from evaluate.results.published import Published
 from evaluate.statistics.slices import with_slice
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import check_benchmark, protocols_called
@@ -23,6 +25,7 @@ from lake.errors import Exit, GoldspanError, unknown_name
 from lake.pools import is_picked, parse_items, with_items
 from lake.store import Lake
 from lake.text import escaped, listed
+from lake.verdict import TOO_FEW, WORSE
 
 ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
 ItemsOption = Annotated[str, setting("ITEMS", "Only these items: ids, a file of ids, repo=…, language=….")]
@@ -96,6 +99,40 @@ def _boards(
         check_benchmark(lake, name)
     names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
     return chosen, [pair for pair in boards_of(lake, chosen) if not wanted or pair[1].name in names]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition that fails a comparison: the second's number `drops` or `rises` by more than `by`, or `is worse`."""
+
+    metric: Metric
+    k: int
+    change: str
+    by: float
+
+    def is_broken_by(self, row: Comparison) -> bool:
+        """Whether a comparison is by the gate's metric and fails it."""
+        rise = -row["delta"] if self.change == "drops" else row["delta"]
+        is_broken = row["verdict"] == WORSE if self.change == "is worse" else rise > self.by
+        return self._is_of(row) and bool(is_broken)
+
+    def is_undecided_by(self, row: Comparison) -> bool:
+        """Whether a comparison is by the gate's metric, but has no verdict that the gate needs."""
+        return self._is_of(row) and self.change == "is worse" and row["verdict"] in {None, TOO_FEW}
+
+    def _is_of(self, row: Comparison) -> bool:
+        return (row["metric"], row["k"]) == (self.metric.name, self.k)
+
+
+def parse_gate(text: str) -> Gate:
+    """The gate in a text such as `ndcg@10 drops > 0.01` or `ndcg@10 is worse`; an error for any other text."""
+    match = re.fullmatch(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*", text)
+    if match is None:
+        message = f"--fail-if {text!r} is not a condition"
+        hint = 'Write it as "ndcg@10 drops > 0.01" (or rises), or as "ndcg@10 is worse".'
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    metric, k = parse_metric(match[1])
+    return Gate(metric, k, match[2] or "is worse", float(match[3] or 0))
 
 
 @app.command("compare")

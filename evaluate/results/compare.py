@@ -2,24 +2,69 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from evaluate.metrics import Requested, metric_named, metrics_of
 from evaluate.results.board import check_measured, metric_label, primary_metric, slice_label
-from evaluate.results.compared import Comparison, Published, RunPair, check_same_data, compared
+from evaluate.results.published import Published, check_same_data
 from evaluate.results.undeclared_metrics import explored, why_not
 from evaluate.runs.pooling import systems_of
-from evaluate.statistics.comparisons import POINT
-from evaluate.statistics.slices import slice_of, with_slice
+from evaluate.statistics.comparisons import POINT, ScoreMatrix, compare_runs
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.slices import (
+    MEASURE,
+    SLICE,
+    UNSLICED,
+    WHOLE_SLICE,
+    Slice,
+    average_of,
+    in_slice,
+    slice_of,
+    with_slice,
+)
 from lake.averages import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import Where, of_where
 from lake.store import Lake
+from lake.tables import table
 from lake.text import counted
 from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, both_ways
+
+Comparison = dict[str, Any]
+"""One metric of two runs of a task under one protocol, over one slice, as `compare --json` prints it.
+
+`a` and `b` are the numbers on the leaderboard, over the `n_a` and `n_b` items of the slice with a value of either run;
+`a_shared` and `b_shared` are over the `n` shared items. `delta` and the fields after it are the second minus the first
+over those, as in table `comparisons` with `run_a` as the first. `repositories` has each repository with its number of
+shared items and both numbers; `flips` has the items on which the two differ, with both values.
+"""
+
+_OF_TABLE = (
+    *("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses"),
+    *("smallest_detectable", "equivalent", "verdict", "exploratory", "n_repos", "unit"),
+)
+
+
+class RunPair(NamedTuple):
+    """Two runs of a task that one protocol scored: the source of each, its id and its system."""
+
+    task: Task
+    protocol: Protocol
+    sources: Sequence[Lake | Published]
+    runs: Sequence[tuple[str, str]]
+
+    @property
+    def scores(self) -> list[pl.LazyFrame]:
+        """The rows of `scores` of each run."""
+        columns, folders = table("scores").columns, {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
+        return [
+            source.scan("scores", **folders, run_id=run_id).select(*columns)
+            for source, (run_id, _) in zip(self.sources, self.runs, strict=True)
+        ]
 
 
 def compare(
@@ -60,8 +105,8 @@ def compare(
         notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    of_pairs = with_slice(pairs, lambda pair: [*_under(lake, pair, requested, slice_name, where, runs[1])])
-    rows = [row for of_pair in of_pairs for row in of_pair]
+    of_pairs = with_slice(pairs, lambda pair: [*_compared(lake, pair, requested, slice_name, where, runs[1])])
+    rows = list(chain.from_iterable(of_pairs))
     measured = {(row["metric"], row["k"]) for row in rows}
     missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
     if missing or not rows:
@@ -95,40 +140,106 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     yield from chosen.select("run_id", "system").iter_rows()
 
 
-def _under(
+def _compared(
     lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
 ) -> Iterator[Comparison]:
-    """The comparisons of two runs under one protocol, by every requested metric that is available."""
+    """The comparisons of two runs under one protocol, by every requested metric of which they share an item."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, columns = metrics_of(protocol), dict.fromkeys(requested or [primary_metric(protocol)])
-    beside = [column for column in columns if column not in declared and not why_not(task, protocol, *column)]
-    beside = [] if is_across else beside
-    wanted = [column for column in columns if column in declared or column in beside]
+    others = [] if is_across else [column for column in columns if column not in declared]
+    beside = [column for column in others if not why_not(task, protocol, *column)]
     # Only slices that both have: a run over one repository shares no others with a run over all repositories.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
-    of_runs = [lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here)]
-    aggregates = pl.concat(of_runs).filter(protocol=protocol.name)
-    is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
+    aggregates = pl.concat(lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here))
+    is_shared = pl.col("run_id").n_unique().over("protocol", *SLICE) == len(here)
+    aggregates = aggregates.filter(is_shared, protocol=protocol.name)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
-    slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name, items if where else None)
-    scores = pair.scores
+    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
+    inside, scores = in_slice(items, slice_, value), pair.scores
     if beside:
         made = explored(lake, task, protocol, beside, here).lazy()
-        own = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
-        scores = [pl.concat(both) for both in zip(scores, own, strict=True)]
-    # Expected scores are known by their system, as published scores do not record the kind of run.
-    by_chance = systems_of(lake, task).filter("is_expected")
-    expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
-    is_expected = [system in expected for _, system in pair.runs]
+        of_each = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
+        scores = [pl.concat(both) for both in zip(scores, of_each, strict=True)]
+    wanted = [column for column in columns if column in declared or column in beside]
+    of_slice = {"slice": slice_, "slice_value": value}
+    keys = [{"granularity": metric.granularity, "metric": metric.name, "k": k, **of_slice} for metric, k in wanted]
+    measures = pl.DataFrame(keys, {name: table("comparisons").columns[name] for name in (*MEASURE, *SLICE)})
+    # The runs are renamed `a` and `b`, as a run may be compared with itself.
+    sides = [
+        rows.filter(pl.col("value").is_not_null())
+        .join(measures.lazy(), on=MEASURE, how="semi")
+        .join(inside, on="item_id", how="semi")
+        .with_columns(run_id=pl.lit(side))
+        .collect()
+        for side, rows in zip("ab", scores, strict=True)
+    ]
+    (run_a, _), (run_b, _) = pair.runs
+    stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(**of_slice)
     # Nothing is stored for selected items.
-    stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name)
-    of_slice = stored.filter(slice=slice_, slice_value=value)
-    is_stored, (run_a, run_b) = pl.lit(not is_across and not where), (run_id for run_id, _ in pair.runs)
-    known = both_ways(of_slice).filter(is_stored, run_a=run_a, run_b=run_b).collect()
+    known = both_ways(stored).filter(pl.lit(not is_across and not where), run_a=run_a, run_b=run_b).collect()
+    missing = measures.join(known, on=MEASURE, how="anti")
+    rows = pl.concat([known, _made(lake, pair, missing, items, sides, runs)], how="diagonal")
+    both = [rows.join(other, on=["item_id", *MEASURE], how="semi") for rows, other in (sides, sides[::-1])]
+    own_averages = shared_averages = _averages(protocol, sides, inside)
+    if any(rows.height != shared.height for rows, shared in zip(sides, both, strict=True)):
+        shared_averages = _averages(protocol, both, inside)
+    differing = both[0].join(both[1], on=["item_id", *MEASURE]).filter(pl.col("value") != pl.col("value_right"))
+    differing = differing.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
     for metric, k in wanted:
-        sides = [side.filter(metric=metric.name, k=k) for side in scores]
-        row = known.filter(metric=metric.name, k=k)
-        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
+        measure, average = {"metric": metric.name, "k": k}, average_of(protocol, metric)
+        for row in rows.filter(**measure).iter_rows(named=True):
+            own, shared = (
+                averages.filter(**measure).select(*SLICE, average, "n").rows_by_key(SLICE)
+                for averages in (own_averages, shared_averages)
+            )
+            (number_a, n_a), (number_b, n_b) = own[WHOLE_SLICE]
+            (shared_a, _), (shared_b, _) = shared[WHOLE_SLICE]
+            repositories = [(repo, n, a, b) for (name, repo), ((a, n), (b, _)) in shared.items() if name == "repo"]
+            yield {
+                "protocol": protocol.name,
+                "task": task.name,
+                **measure,
+                **of_slice,
+                "average": average,
+                "run_a": run_a,
+                "run_b": run_b,
+                "a": number_a,
+                "b": number_b,
+                "n_a": n_a,
+                "n_b": n_b,
+                "n": row["n_items"],
+                "a_shared": shared_a,
+                "b_shared": shared_b,
+                **{name: row[name] for name in _OF_TABLE},
+                "is_declared": (metric, k) in declared,
+                "repositories": tuple(sorted(repositories, key=lambda of: (-of[1], of[0]))),
+                "flips": tuple(differing.filter(**measure).select("item_id", "value", "value_right").iter_rows()),
+            }
+
+
+def _made(
+    lake: Lake,
+    pair: RunPair,
+    measures: pl.DataFrame,
+    items: pl.LazyFrame,
+    sides: Sequence[pl.DataFrame],
+    scored: pl.DataFrame,
+) -> pl.DataFrame:
+    """The rows of `comparisons` of two runs, called `a` and `b`, by measures that are not stored: exploratory."""
+    # Expected scores are known by their system, as published scores do not record the kind of run.
+    by_chance = systems_of(lake, pair.task).filter("is_expected")
+    expected = {*scored.join(by_chance, on="run_id", how="semi")["system"]}
+    is_expected = [system in expected for _, system in pair.runs]
+    flags = pl.DataFrame({"run_id": ["a", "b"], "is_expected": is_expected, "in_family": False})
+    rows = flags.join(measures, how="cross")
+    return compare_runs(pair.protocol, rows, ScoreMatrix(pair.protocol, rows, items, [side.lazy() for side in sides]))
+
+
+def _averages(protocol: Protocol, sides: Sequence[pl.DataFrame], items: pl.LazyFrame) -> pl.DataFrame:
+    """Each side's averages by measure: over all items, and over each repository of which both have some."""
+    slices = (*UNSLICED, Slice("repo", ("repo",)))
+    rows = aggregate(protocol, pl.concat(sides).lazy(), items, slices=slices)
+    return rows.filter(pl.len().over(*MEASURE, *SLICE) == len(sides)).collect()
 
 
 def comparison(

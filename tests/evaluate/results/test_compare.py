@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from evaluate.commands.boards import parse_gate
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
-from evaluate.results.compared import parse_gate
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import Said, command, stored
