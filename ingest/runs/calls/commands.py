@@ -28,8 +28,9 @@ _SED_REPLACES = re.compile(r"s(?P<by>[^\w\s\\])(?:\\.|(?!(?P=by)).)*(?P=by)(?:\\
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
-    r"(?P<print>\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?P<after>>=?|==)(?P<exit>[0-9]+)\{exit\})?"
+    r"(?P<print>\{print(?:[^{};]*\$0[^{};]*)?(?P<once>;exit)?;?\})?;?(?:F?NR(?P<after>>=?|==)(?P<exit>[0-9]+)\{exit\})?"
 )
+_AWK_IF = re.compile(r"\{if\(([^(){}]*)\)\{?(print[^{}]*)\}?\}")
 _SEARCHES = ("grep", "egrep", "fgrep", "git grep", "rg")
 _QUIET = {
     "--quiet", "--silent", "--count", "--count-matches", "--files", "--files-with-matches", "--files-without-match",
@@ -168,8 +169,10 @@ def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
     script, *files = operands or ("",)
     for name, _, value in (value.partition("=") for flag, value in flags if flag == "-v"):
         script = re.sub(rf"\b{re.escape(name)}\b", value.replace("\\", ""), script)
-    picked = _AWK.fullmatch("".join(script.split()))
+    picked = _AWK.fullmatch(_AWK_IF.sub(r"\1{\2}", "".join(script.split())))
     if picked is None or not (picked["start"] or picked["end"] or picked["print"]):
+        return None
+    if picked["once"] and picked["above"] != "==":
         return None
     end = picked["end"] or (picked["start"] if picked["above"] == "==" else None)
     if end is None and (exit_line := line_of(picked["exit"])) is not None:
