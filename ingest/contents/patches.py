@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from ingest.contents.definitions import definitions_of, ending_of
+from ingest.contents.definitions import Found, definitions_of, ending_of
 from lake.offsets import split_lines
 from lake.tables import table
 from lake.tables.of_runs import Edits
@@ -138,33 +138,31 @@ def _path(old: str, new: str, *, is_new: bool) -> tuple[str, bool]:
 
 
 def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
+    """The lines that the hunk at a line edits, each with its kind, then where the hunk ends, and its fault."""
     head = _HUNK.match(lines[at])
-    at += 1
     if head is None:
-        return [], at, f"not a hunk header: {lines[at - 1].rstrip()}"
+        return [], at + 1, f"not a hunk header: {lines[at].rstrip()}"
     start, n_old, _, n_new = (int(number) for number in head.groups(default="1"))
     # If a hunk has no old lines, its head gives the line before it.
     old = max(start - 1, 0) if n_old else start
-    edited: list[tuple[int, str]] = []
-    deletes, inserts_at = False, -1
+    marks, at = list[str](), at + 1
     while (n_old > 0 or n_new > 0) and at < len(lines):
         # Editors strip the blank of an empty context line.
         mark = lines[at].rstrip("\r")[:1] or " "
         if mark not in " -+\\":
             break
-        if mark == " ":
-            edited += [(inserts_at, BEFORE_INSERTION)] if inserts_at >= 0 and not deletes else []
-            deletes, inserts_at = False, -1
-        elif mark == "-":
-            edited.append((old, DELETED))
-            deletes = True
-        elif mark == "+":
-            inserts_at = max(old - 1, 0)
+        marks.append(mark)
         n_old -= mark in " -"
         n_new -= mark in " +"
-        old += mark in " -"
         at += 1
-    edited += [(inserts_at, BEFORE_INSERTION)] if inserts_at >= 0 and not deletes else []
+    edited = list[tuple[int, str]]()
+    # A line `\` only says that the one above has no line end.
+    for run in re.findall(r" +|[-+]+", "".join(marks).replace("\\", "")):
+        n_deleted = run.count("-")
+        edited += [(old + number, DELETED) for number in range(n_deleted)]
+        if n_deleted == 0 and "+" in run:
+            edited.append((max(old - 1, 0), BEFORE_INSERTION))
+        old += n_deleted + run.count(" ")
     fault = ""
     if (n_old, n_new) != (0, 0):
         fault = "hunk is cut off, or its header gives another number of lines"
@@ -205,8 +203,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     Lines count from 0; the spans are half-open and do not overlap.
     """
     text, _ = decode(data)
-    symbols = definitions_of(text, ending_of(path)).get("docs")
-    definitions = symbols.definitions if symbols else []
+    definitions = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
     # Definitions of over 100 lines do not count: a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
