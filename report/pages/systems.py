@@ -1,7 +1,7 @@
 """System: a page per system: what it is, its numbers by slice, where the gold went, its items, how it was made."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,45 +27,35 @@ Picked = Mapping[str, Any]
 """An item's `item_id` and `value`, the `other` system's value and the `difference` or None, and its gold `shares`."""
 
 
-class SystemOnBoard(NamedTuple):
-    """A system's results under one protocol, with the median system (`middle`) and the reference (`against`).
+def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
+    """The results of the systems of some rows of a board; tables are read once for all of them.
 
-    `numbers` and `items` are the system's part of :func:`_numbers` and :func:`items_of`.
+    `numbers` and `picked` are the system's part of :func:`_numbers` and :func:`items_of`, `middle` is the median
+    system, and `verdict` compares the run with the run `against`. `above` and `below` are the slices with the largest
+    differences to the median, at most N_APART each; `widest` is the largest of all, 1 if there is none.
     """
-
-    board: Board
-    row: BoardRow
-    numbers: Sequence[Mapping[str, Any]]
-    middle: RunRow | None
-    items: Mapping[str, Sequence[Picked]]
-    against: RunRow | None
-    verdict: str
-
-    @property
-    def furthest(self) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-        """The slices with the largest differences above and below the median, at most N_APART each."""
-        whole = {number["n"] for number in self.numbers if number["slice"] == ALL_ITEMS}
-        known = [each for each in self.numbers if each["n"] >= LEAST_ITEMS and each["apart"] and each["n"] not in whole]
-        ordered = sorted(known, key=lambda number: number["apart"])
-        above = [number for number in ordered[: -N_APART - 1 : -1] if number["apart"] > 0]
-        return above, [number for number in ordered[:N_APART] if number["apart"] < 0]
-
-    @property
-    def widest(self) -> float:
-        """The largest absolute difference to a median, as the scale of bars; 1 if there is none."""
-        return max((abs(number["apart"]) for number in self.numbers if number["apart"]), default=1.0)
-
-
-def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[SystemOnBoard]:
-    """The results of the systems of some rows of a board; tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    items, numbers = items_of(board), _numbers(board)
+    items, by_run = items_of(board), _numbers(board)
     for row in rows:
-        run_id, against = row.run.run_id, reference_run(board, row.run)
+        run_id, against, numbers = row.run.run_id, reference_run(board, row.run), by_run[row.run.run_id]
         pair = board.pairs.get((against.run_id, run_id)) if against else None
-        verdict = in_words(pair) if pair and pair["verdict"] else ""
-        yield SystemOnBoard(board, row, numbers[run_id], middle, items.get(run_id, {}), against, verdict)
+        whole = {each["n"] for each in numbers if each["slice"] == ALL_ITEMS}
+        apart = [each for each in numbers if each["apart"]]
+        known = [each for each in apart if each["n"] >= LEAST_ITEMS and each["n"] not in whole]
+        known.sort(key=lambda each: each["apart"])
+        yield {
+            "board": board,
+            "row": row,
+            "numbers": numbers,
+            "middle": middle,
+            "picked": items.get(run_id, {}),
+            "against": against,
+            "verdict": in_words(pair) if pair and pair["verdict"] else "",
+            "above": [each for each in known[: -N_APART - 1 : -1] if each["apart"] > 0],
+            "below": [each for each in known[:N_APART] if each["apart"] < 0],
+            "widest": max((abs(each["apart"]) for each in apart), default=1.0),
+        }
 
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
@@ -151,7 +141,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         name = board.benchmark.name
         new = [row for row in board.every if name not in by_system[row.run.system]]
         for part in systems_on(board, new) if new else ():
-            by_system[part.row.run.system][name] = {"benchmark": board.benchmark, "first": part, "others": []}
+            by_system[part["row"].run.system][name] = {"benchmark": board.benchmark, "first": part, "others": []}
         for row in board.every:
             if row not in new:
                 by_system[row.run.system][name]["others"].append((board, row))
@@ -177,10 +167,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "precisions_of": precisions_of,
         }
         sentences = [
-            f"{system} on {part.board.benchmark.title}: {part.board.primary.title} {score(part.row.number)}, "
-            f"{part.row.standing}."
-            for part in (each["first"] for each in by_benchmark.values())
-            if part.row.head
+            f"{system} on {board.benchmark.title}: {board.primary.title} {score(row.number)}, {row.standing}."
+            for part in by_benchmark.values()
+            for board, row in [(part["first"]["board"], part["first"]["row"])]
+            if row.head
         ]
         yield Page(facts.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
 

@@ -52,18 +52,17 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
     board = board_of(small)
-    parts = {part.row.run.system: part for part in systems_on(board, board.every)}
+    parts = {part["row"].run.system: part for part in systems_on(board, board.every)}
     median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
-    mine = {number["slice_value"]: number for number in parts[JACCARD].numbers}
+    mine = {number["slice_value"]: number for number in parts[JACCARD]["numbers"]}
     assert mine["all"]["apart"] is not None
     assert abs(mine["all"]["apart"] - (SYSTEMS[JACCARD][0] - median)) < 1e-12
     assert {name for name in mine if name in REPOS} == set(REPOS)
     # Two items are too few to name a difference.
-    assert parts[JACCARD].furthest == ([], [])
-    middle = parts[WINDOWS].middle
-    assert middle is not None
+    assert (parts[JACCARD]["above"], parts[JACCARD]["below"]) == ([], [])
+    middle = parts[WINDOWS]["middle"]
     assert middle.system == "fixed-nws-1500+bm25-okapi"
-    assert [system for system, part in parts.items() if part.row.run.run_id == middle.run_id] == [middle.system]
+    assert [system for system, part in parts.items() if part["row"].run.run_id == middle.run_id] == [middle.system]
     page = pages["systems/fixed-nws-1500-jaccard.html"]
     rows = {row[0]: row for row in table(page, "chunking-v1: ndcg at 10")}
     assert rows["all"][2] == f"{median:.3f}"
