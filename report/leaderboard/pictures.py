@@ -7,63 +7,50 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any
 
 import polars as pl
 
-from lake.averages import AVERAGES, Aggregate
+from lake.averages import AVERAGES
 from lake.text import counted
 from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, Rows, cut, draw_figure
 from report.format import count, score, signed, slug
-from report.leaderboard.board import Board, BoardRow, Column
+from report.leaderboard.board import Board, BoardRow
 from report.models import ALL_ITEMS, RunRow
 
 SAME = 5e-4
 """Differences up to this size, which no page shows, count as ties."""
 
 
-class WayToCount(NamedTuple):
-    """One way to count (protocol, metric with cut-off, average) and the difference of the two systems in it."""
-
-    protocol: str
-    column: str
-    average: Aggregate
-    delta: float
-
-
-class WaysToCount:
+def ways_to_count(boards: Sequence[Board]) -> dict[str, Any]:
     """The difference of the `first` and `second` system of a benchmark's first board, in `every` way to count.
 
     A way to count is a gold rule (one per protocol of the benchmark), a cut-off of its primary metric, and an average.
-    Differences are of scores, without intervals; `turned` are the ways in which the second is ahead. The names are
-    empty if there are fewer than two systems, the sentence if no way to count has scores of both.
+    Differences are of scores, without intervals; `turned` are the ways in which the second is ahead. The sentence is
+    empty if no way to count has scores of two systems.
     """
-
-    def __init__(self, boards: Sequence[Board]) -> None:
-        runs = [row.run for row in boards[0].systems[:2]] if boards else []
-        self.first, self.second = [run.full_name for run in runs] if len(runs) > 1 else ("", "")
-        self.every = [way for board in boards if self.first for way in _ways(board, [run.system for run in runs])]
-        self.turned = [way for way in self.every if way.delta < -SAME]
-        ahead = sum(way.delta > SAME for way in self.every)
-        shown = f"{self.first} is ahead of {self.second} in {ahead} of {len(self.every)} ways of scoring"
-        self.sentence = f"{shown}, and behind in none." if self.every else ""
-        if self.turned:
-            worst = min(self.turned, key=lambda way: way.delta)
-            reading = f"{worst.protocol}, {worst.column}, {AVERAGES[worst.average].meaning} ({signed(worst.delta)})"
-            self.sentence = f"{shown}, and behind in {len(self.turned)}, most under {reading}."
-
-
-def _ways(board: Board, systems: Sequence[str]) -> list[WayToCount]:
-    rows = {row.run.system: row for row in reversed(board.rows)}
-    if not rows.keys() >= set(systems):
-        return []
-    sign, ways = -1 if board.primary.lower_is_better else 1, []
-    of_primary = [column for column in board.columns if column.measure[:2] == board.primary.measure[:2]]
-    for column, average in product(of_primary, AVERAGES):
-        ahead, behind = (rows[system].value(column, average) for system in systems)
-        if ahead is not None and behind is not None:
-            ways.append(WayToCount(board.protocol.short, column.title, average, sign * (ahead - behind)))
-    return ways
+    runs, every = [row.run for row in boards[0].systems[:2]] if boards else [], list[dict[str, Any]]()
+    for board in boards:
+        rows = {row.run.system: row for row in reversed(board.rows)}
+        of_primary = [column for column in board.columns if column.measure[:2] == board.primary.measure[:2]]
+        for column, average in product(of_primary, AVERAGES):
+            values = [rows[run.system].value(column, average) for run in runs if run.system in rows]
+            known = [value for value in values if value is not None]
+            if len(known) == 2:
+                delta = known[1] - known[0] if board.primary.lower_is_better else known[0] - known[1]
+                way = {"protocol": board.protocol.short, "column": column.title, "average": average}
+                every.append(way | {"delta": delta})
+    if not every:
+        return {"every": every, "sentence": ""}
+    first, second = (run.full_name for run in runs)
+    ahead, turned = sum(way["delta"] > SAME for way in every), [way for way in every if way["delta"] < -SAME]
+    shown = f"{first} is ahead of {second} in {ahead} of {len(every)} ways of scoring, and behind in"
+    sentence = f"{shown} none."
+    if turned:
+        worst = min(turned, key=lambda way: way["delta"])
+        reading = f"{worst['protocol']}, {worst['column']}, {AVERAGES[worst['average']].meaning}"
+        sentence = f"{shown} {len(turned)}, most under {reading} ({signed(worst['delta'])})."
+    return {"first": first, "second": second, "every": every, "turned": turned, "sentence": sentence}
 
 
 _POOLS: Mapping[str, str] = {
@@ -214,55 +201,39 @@ def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
     return [row for row in rows if row in chosen]
 
 
-class SizedLine:
-    """A family of chunkers with one retriever; `at`: size in the chunker's name → mean chunk size measured, score."""
+def chunk_sizes(board: Board) -> dict[str, Any] | None:
+    """Scores by chunk size in a metric of lines, as those of chunks depend on how files are cut; None without any.
 
-    def __init__(self, family: str, run: RunRow) -> None:
-        self.family, self.run, self.name = family, run, f"{run.short_name} {family}"
-        self.at: dict[int, tuple[float, float]] = {}
-
-
-class ChunkSizes:
-    """Scores by chunk size, a line per family of chunkers and retriever; `n_drawn` (oracles, then the best) are drawn.
-
-    `figure` is None if no family was run in three sizes, or if every metric depends on how files are cut.
+    `lines` are families of chunkers with one retriever, run in at least three sizes: family, run, and size in the
+    chunker's name → mean chunk size (that of the name if not measured) and score. The figure shows `n_drawn` of them:
+    the oracles, then the best.
     """
-
-    def __init__(self, board: Board) -> None:
-        f1s = [column for column in board.columns if column.metric == "line_f1"]
-        is_neutral = board.primary.granularity == "line"
-        near = min(f1s, key=lambda column: abs(column.k - _BUDGET), default=None)
-        self.column = board.primary if is_neutral else near
-        self.lines = _lines(board, self.column) if self.column else []
-        self.sizes = sorted({size for line in self.lines for size in line.at})
-        self.figure: Figure | None = None
-        systems = [line for line in self.lines if not line.run.baseline]
-        if not self.column or not systems:
-            return
-        best = {line: max(value for _, value in line.at.values()) for line in systems}
-        systems.sort(key=best.__getitem__, reverse=not self.column.lower_is_better)
-        oracles = [line for line in self.lines if line.run.drawn == ORACLE_KIND]
-        chosen = [*oracles, *systems][:MAX_CURVES]
-        self.n_drawn = len(chosen)
-        curves = []
-        for line in self.lines:
-            if line in chosen:
-                places, values = zip(*sorted(line.at.values()), strict=True)
-                curves.append(Curve(line.name, values, line.run.drawn, places))
-        numbers = [(line.name, line.run.drawn, size, *at) for line in self.lines for size, at in line.at.items()]
-        columns = ("chunkers and retriever", "kind", "size", "characters", "value")
-        axes = ("Non-whitespace characters per chunk", self.column.title)
-        title = f"{self.column.title} by the size of chunks"
-        self.figure = line_figure(board, "sizes", title, axes, curves, columns, numbers)
-
-
-def _lines(board: Board, column: Column) -> list[SizedLine]:
-    """The lines of families with at least three sizes, by name; a size not measured is taken from the name."""
-    lines: dict[tuple[str, str, bool], SizedLine] = {}
+    f1s = [column for column in board.columns if column.metric == "line_f1"]
+    near = min(f1s, key=lambda column: abs(column.k - _BUDGET), default=None)
+    column = board.primary if board.primary.granularity == "line" else near
+    if column is None:
+        return None
+    families: dict[tuple[str, str, bool], tuple[str, RunRow, dict[int, tuple[float, float]]]] = {}
     for row in board.rows:
-        run, value = row.run, row.value(column)
-        sized, chunks = _SIZED.fullmatch(run.chunker or ""), board.facts.chunks_of(run)
+        run, value, sized = row.run, row.value(column), _SIZED.fullmatch(row.run.chunker or "")
         if sized and value is not None:
-            line = lines.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run))
-            line.at[int(sized[2])] = ((chunks.mean_size if chunks else 0) or float(sized[2]), value)
-    return [line for _, line in sorted(lines.items(), key=lambda pair: pair[0]) if len(line.at) > 2]
+            chunks, key = board.facts.chunks_of(run), (sized[1], run.retriever or "", run.baseline)
+            *_, at = families.setdefault(key, (sized[1], run, {}))
+            at[int(sized[2])] = ((chunks.mean_size if chunks else 0) or float(sized[2]), value)
+    lines = [families[key] for key in sorted(families) if len(families[key][2]) > 2]
+    systems = [line for line in lines if not line[1].baseline]
+    if not systems:
+        return None
+    systems.sort(key=lambda line: max(value for _, value in line[2].values()), reverse=not column.lower_is_better)
+    chosen = [*(line for line in lines if line[1].drawn == ORACLE_KIND), *systems][:MAX_CURVES]
+    curves, numbers = [], []
+    for family, run, at in lines:
+        name, (places, values) = f"{run.short_name} {family}", zip(*sorted(at.values()), strict=True)
+        numbers += [(name, run.drawn, size, *place) for size, place in at.items()]
+        if (family, run, at) in chosen:
+            curves.append(Curve(name, values, run.drawn, places))
+    columns = ("chunkers and retriever", "kind", "size", "characters", "value")
+    axes, title = ("Non-whitespace characters per chunk", column.title), f"{column.title} by the size of chunks"
+    figure = line_figure(board, "sizes", title, axes, curves, columns, numbers)
+    sizes = sorted({size for _, _, at in lines for size in at})
+    return {"column": column, "lines": lines, "sizes": sizes, "n_drawn": len(chosen), "figure": figure}

@@ -16,7 +16,7 @@ from report.leaderboard.board import Board, BoardRow, Measure
 from report.leaderboard.costs import BoardCosts, by_characters
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, shade
-from report.leaderboard.pictures import ChunkSizes, PoolSizes, Steps, WaysToCount
+from report.leaderboard.pictures import PoolSizes, Steps, chunk_sizes, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
 from report.models import IMPORTED, MEASURE, BenchmarkRow, DeclarationRow
@@ -57,7 +57,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "has_runs": name in costs,
             "beats": beats(boards[0]) if boards else [],
             "pool_sizes": pool_sizes[name],
-            "readings": WaysToCount(boards),
+            "readings": ways_to_count(boards),
             "costs": costs.get(name),
             "shade": shade,
             **_words(material.facts, benchmark, boards),
@@ -89,7 +89,7 @@ def _section(board: Board) -> dict[str, Any]:
         "verdict": board_sentence(board) if board.every else "",
         "main": MainTable(board, reference),
         "coverage": _coverage(board),
-        "sizes": ChunkSizes(board),
+        "sizes": chunk_sizes(board),
         "choices": choices_of(board),
         "steps": Steps(board),
         "curve": by_characters(board, *board.primary.measure[:2]),

@@ -9,7 +9,7 @@ from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
-from report.leaderboard.pictures import NUMBER, WaysToCount, figure_of
+from report.leaderboard.pictures import NUMBER, figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -33,7 +33,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "board": boards[name],
             "verdict": sentences.get(name, ""),
             "forest": forests.get(name),
-            "readings": WaysToCount(material.boards[name]).sentence,
+            "readings": ways_to_count(material.boards[name])["sentence"],
         }
         for name, benchmark in facts.benchmarks.items()
     ]
