@@ -6,7 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PoolGroup, SubsetRows, in_one_part
 from ingest.benchmarks.fields import Fields, ForeignRow, check, parse_rows
 from ingest.contents.blobs import pool_frames
 from ingest.sources.rows import ROW_ENDINGS
@@ -152,7 +152,8 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
-        schema=DataSchema(BEIR_PLACES, BEIR_FIELDS),
+        data=BEIR_PLACES,
+        fields=BEIR_FIELDS,
         is_one_subset=True,
         is_collection=True,
         tags=("documents", "graded"),

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, declared_files
+from ingest.benchmarks.declaration import Benchmark, DataLocation, declared_files
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import FolderSource, open_archive
 from ingest.sources.strict_yaml import read_yaml, shown, validated
@@ -64,10 +64,10 @@ class DataDeclaration(BaseModel):
 def describe(benchmark: Benchmark) -> dict[str, object]:
     """A benchmark as a declaration: with a label of your own, `read_config` can read it."""
     printed = {_KEYS.get(name, name): getattr(benchmark, name) for name in _PRINTED}
-    if (schema := benchmark.schema) is not None:
-        places = {name: location.usual for name, location in schema.places.items()}
+    if benchmark.data:
+        places = {name: location.usual for name, location in benchmark.data.items()}
         data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
-        fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in schema.fields.items()}
+        fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.fields.items()}
         printed |= {"label": PUBLISHED_LABEL, "data": data, "fields": fields}
     printed["gold"] = dict(benchmark.gold_rules)
     return {key: list(value) if isinstance(value, tuple) else value for key, value in printed.items()}
@@ -86,15 +86,15 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         raise fault(file.name, f"expected the keys of one benchmark, found {shown(content)}", _HINT)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
-    if benchmark is None or (schema := benchmark.schema) is None:
-        readable = " or ".join(name for name, declared in known.items() if declared.schema is not None)
+    if benchmark is None or not benchmark.data:
+        readable = " or ".join(name for name, declared in known.items() if declared.data)
         hint = f"For own data add like: {readable}. Its name may be any other."
         raise fault(key, f"expected a benchmark that own data can follow, found {shown(content.get(key))}", hint)
     # Values copied from what is printed for the published data are dropped: they do not apply to own data.
     printed = describe(benchmark)
     given = {key: value for key, value in content.items() if key in ("name", "data") or value != printed.get(key)}
     own_label = {"label": OWN} if "like" in given else {}
-    declaration = validated(_model(benchmark, schema), own_label | {"fields": {}} | given, file, _HINT)
+    declaration = validated(_model(benchmark), own_label | {"fields": {}} | given, file, _HINT)
     if meaning := RESERVED.get(declaration.label.lower()):
         raise fault("label", f"{declaration.label!r} is reserved for {meaning}; choose another")
     if declaration.like:
@@ -109,13 +109,13 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     data, fields = dict(declaration.data), dict(declaration.fields)
     root, trees = file.parent / data["root"], dict[str, Tree]()
     allowed = [file.parent, reads or file.parent]
-    for name, location in schema.places.items():
+    for name, location in benchmark.data.items():
         try:
             trees[name] = _opened(root, data[name], location, allowed) if data[name] else Tree(name, [])
         except GoldspanError as error:
             raise fault(f"data.{name}", error.what, error.hint, error.code) from error
-    pools = [trees[name] for name, location in schema.places.items() if location.is_tree]
-    tasks = [entry for name, tree in trees.items() if not schema.places[name].is_tree for entry in tree.entries]
+    pools = [trees[name] for name, location in benchmark.data.items() if location.is_tree]
+    tasks = [entry for name, tree in trees.items() if not benchmark.data[name].is_tree for entry in tree.entries]
     if "/" in data["subset"]:
         # RepoBench-R's reader takes the split of a file's rows from its path.
         tasks = [replace(entry, path=f"{data['subset']}/{entry.path}") for entry in tasks]
@@ -130,7 +130,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         has_excerpts=all(_is_in(file.parent, root / data[name]) for name in trees if isinstance(data[name], str)),
     )
     # Other field paths read other rows from the same bytes, so they are part of the revision.
-    revision = "" if fields == schema.fields else f"fields-{fingerprint(fields)[:8]}"
+    revision = "" if fields == benchmark.fields else f"fields-{fingerprint(fields)[:8]}"
     return own, Source(name=str(file), label=declaration.label, pinned=revision)
 
 
@@ -144,14 +144,14 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
     )  # fmt: skip
 
 
-def _model(benchmark: Benchmark, schema: DataSchema) -> type[DataDeclaration]:
+def _model(benchmark: Benchmark) -> type[DataDeclaration]:
     subsets = Literal[(*benchmark.subsets,)]  # type: ignore[valid-type]  # known when it runs alone
     places = {
         name: (_File if location.is_tree else _Data, "" if location.is_optional else ...)
-        for name, location in schema.places.items()
+        for name, location in benchmark.data.items()
     }
     data = create_model("Data", __config__=_STRICT, root=(str, "."), **places, subset=(subsets, ...))  # type: ignore[call-overload]  # as above
-    paths = {name: (_KeyPaths, default) for name, default in schema.fields.items()}
+    paths = {name: (_KeyPaths, default) for name, default in benchmark.fields.items()}
     fields = create_model("Fields", __config__=_STRICT, **paths)  # type: ignore[call-overload]  # as above
     return create_model("Declared", __base__=DataDeclaration, data=(data, ...), fields=(fields, ...))
 

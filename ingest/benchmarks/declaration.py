@@ -128,14 +128,6 @@ class DataLocation:
     holds: Callable[[str], bool] = lambda _: True
 
 
-@dataclass(frozen=True)
-class DataSchema:
-    """The keys of a declaration (`--config`): `places` below `data`, `fields` below `fields`."""
-
-    places: Mapping[str, DataLocation]
-    fields: Fields
-
-
 def declared_files(tasks: Sequence[Entry], pools: Sequence[Tree], source: Source, _: str, rejects: Rejects) -> RawFiles:
     """The `find` of own and mined data, whose files are given."""
     for tree in pools:
@@ -151,8 +143,10 @@ class Benchmark:
         markers: Files or folders; a benchmark's folder contains at least one of them. `*` matches any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items in parts, which are always the same; with a
-            limit a seeded sample of `limit` items in all. It takes `fields` if the benchmark has a schema, RepoEval's
+            limit a seeded sample of `limit` items in all. It takes `fields` if the benchmark has `data`, RepoEval's
             also `with_needs`.
+        data: The keys below `data` in a declaration (`--config`); without any, own data cannot follow the benchmark.
+        fields: The keys below `fields` in a declaration.
         at_hand: `at_hand(source)` → the subsets to read from a local source if none is named; None: the default ones.
         is_one_subset: Its subsets contain the same items, so a lake may hold only one of them.
         is_collection: A collection of documents; a source that lacks it is mentioned only if it was asked for.
@@ -176,7 +170,8 @@ class Benchmark:
     gold_rules: Mapping[str, str]
     find: Callable[[Source, str, Rejects], RawFiles]
     parts: Callable[..., Iterator[PartToRead]]
-    schema: DataSchema | None = None
+    data: Mapping[str, DataLocation] = field(default_factory=dict)
+    fields: Fields = field(default_factory=dict)
     at_hand: Callable[[Source], Sequence[str]] | None = None
     is_one_subset: bool = False
     more: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import Find, PartReader, at_snapshots, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead
 from ingest.benchmarks.fields import Fields
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -143,13 +143,11 @@ CONTEXTBENCH = Benchmark(
     },
     find=find,
     parts=parts,
-    schema=DataSchema(
-        places={
-            "rows": DataLocation("data/full.parquet"),
-            "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
-        },
-        fields=OWN_FIELDS,
-    ),
+    data={
+        "rows": DataLocation("data/full.parquet"),
+        "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
+    },
+    fields=OWN_FIELDS,
     at_hand=at_hand,
     is_one_subset=True,
     more=("edits",),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PartToRead, PoolGroup, SubsetRows
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, encodable, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
@@ -251,7 +251,8 @@ REPOBENCH_R = Benchmark(
     gold_rules={"candidate": "The candidate that the next line uses, whole."},
     find=find,
     parts=parts,
-    schema=DataSchema({"rows": DataLocation("data/python_cff.gz")}, _FIELDS),
+    data={"rows": DataLocation("data/python_cff.gz")},
+    fields=_FIELDS,
     at_hand=at_hand,
     tags=("completion", "candidates", "python", "java"),
     place=2,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, PoolGroup, SubsetRows, in_one_part
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PoolGroup, SubsetRows, in_one_part
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
@@ -190,13 +190,11 @@ REPOEVAL = Benchmark(
     gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
-    schema=DataSchema(
-        {
-            "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
-            "repositories": DataLocation("repositories/function_level", is_tree=True, holds=is_python),
-        },
-        REPOEVAL_FIELDS,
-    ),
+    data={
+        "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+        "repositories": DataLocation("repositories/function_level", is_tree=True, holds=is_python),
+    },
+    fields=REPOEVAL_FIELDS,
     needs_symbols=True,
     tags=("completion", "repositories", "python"),
     place=1,
