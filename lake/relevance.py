@@ -1,7 +1,7 @@
 """Relevance of chunks to an item, for the returned ones and for all in the pool, and how much gold each contains."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -24,22 +24,24 @@ class JudgementInputs:
     threshold: float | None = None
 
 
+Judge = Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
+"""(spans, inputs, identity) → the judged spans, each with the columns `identity`, which identify it."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule of relevance: which chunks are relevant, and how similar each is to the gold.
 
     Judged rows have these columns in addition to their own. `iou`: the similarity of a relevant chunk, else null.
     `similarity`: the same for every chunk. `share`: the share of the item's gold lines in a relevant chunk, only if
-    gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate.
+    gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate. Rows without similarity may be
+    missing.
 
-    `hits(hits, inputs, key)` returns the list's key, `place` (the rank) and `rank` (null if not relevant);
-    `pool(inputs)` returns the columns of CHUNK_KEY. Both may omit rows without similarity. `is_graded`: gold is
-    documents with grades, kept in `iou`. `similarity` is the column of table `relevance` that is compared with the
-    protocol's threshold.
+    `is_graded`: gold is documents with grades, kept in `iou`. `similarity` is the column of table `relevance` that is
+    compared with the protocol's threshold.
     """
 
-    hits: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
-    pool: Callable[[JudgementInputs], pl.LazyFrame]
+    judge: Judge
     by_lines: bool = False
     is_graded: bool = False
     similarity: str = ""
@@ -50,6 +52,25 @@ class Rule:
             grade = pl.col("grade").fill_null(1).max().cast(pl.Float64)
             return gold.group_by("item_id", "path").agg(iou=grade)
         return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
+
+    def hits(self, hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
+        """The judged hits of lists that `key` identifies: `place` is the rank, `rank` too but null if not relevant."""
+        if self.is_graded:
+            # A document returned in several pieces counts once, at its best rank.
+            hits = hits.group_by(*key, "path").agg(pl.col("rank").min())
+        judged = self.judge(hits, inputs, [*key, "rank"])
+        return judged.with_columns(place="rank", rank=pl.when(pl.col("iou").is_not_null()).then("rank"))
+
+    def pool(self, inputs: JudgementInputs) -> pl.LazyFrame:
+        """The judged chunks of the items' pools, with the columns of CHUNK_KEY."""
+        if self.similarity and inputs.relevance is not None:
+            return self.judge(inputs.relevance, inputs, CHUNK_KEY)
+        files = inputs.gold.select("item_id", "path").unique()
+        if self.is_graded:
+            return self.judge(files.with_columns(chunk_no=pl.lit(0, pl.Int64)), inputs, CHUNK_KEY)
+        # Only chunks of files with gold can be relevant.
+        pools = inputs.items.select("item_id", "pool_id").join(files, on="item_id")
+        return self.judge(pools.join(inputs.pool, on=["pool_id", "path"]), inputs, CHUNK_KEY)
 
 
 def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
@@ -94,39 +115,8 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-def _reachable(inputs: JudgementInputs) -> pl.LazyFrame:
-    """The pool's chunks in files with gold of the item: item_id, path, chunk_no, line_start, line_end."""
-    files = inputs.gold.select("item_id", "path").unique()
-    return (
-        inputs.items.select("item_id", "pool_id")
-        .join(files, on="item_id")
-        .join(inputs.pool, on=["pool_id", "path"])
-        .select(*CHUNK_KEY, "line_start", "line_end")
-    )
-
-
-def _on_spans(
-    judge: Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame], *, by_lines: bool = False
-) -> Rule:
-    """A rule that judges hits and chunks of the pool by the same function, as spans identified by some columns."""
-    return Rule(
-        lambda hits, inputs, key: _ranked(judge(hits, inputs, [*key, "rank"]).with_columns(place="rank")),
-        lambda inputs: judge(_reachable(inputs), inputs, CHUNK_KEY),
-        by_lines=by_lines,
-    )
-
-
-def _ranked(judged: pl.LazyFrame) -> pl.LazyFrame:
-    return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("place"))
-
-
 def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     return _all_relevant(line_overlap(spans, inputs.gold, identity))
-
-
-def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    spans = spans.select(*dict.fromkeys([*identity, "path"]))
-    return _all_relevant(spans.join(inputs.gold, on=["item_id", "path"], how="semi").with_columns(iou=pl.lit(1.0)))
 
 
 def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
@@ -136,10 +126,13 @@ def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
 
 
-def _judged_hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-    # A document returned in several pieces counts once, at its best rank.
-    first = hits.group_by(*key, "path").agg(pl.col("rank").min())
-    return _all_relevant(first.join(inputs.gold, on=["item_id", "path"])).with_columns(place="rank")
+def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+    return _graded(spans, replace(inputs, gold=inputs.gold.with_columns(iou=pl.lit(1.0))), identity)
+
+
+def _graded(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
+    spans = spans.select(*dict.fromkeys([*identity, "path"]))
+    return _all_relevant(spans.join(inputs.gold, on=["item_id", "path"]))
 
 
 def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
@@ -149,10 +142,10 @@ def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
 def _similar(column: str) -> Rule:
     """Relevant = similarity to the gold snippet, a column of `relevance`, at least the protocol's threshold."""
 
-    def chunks(inputs: JudgementInputs) -> pl.LazyFrame:
+    def judge(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
         assert inputs.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
         own = inputs.gold.with_columns(is_gold=pl.lit(value=True))
-        return (
+        chunks = (
             inputs.relevance.select(*CHUNK_KEY, similarity=column)
             .join(own, on=["item_id", "path"], how="left", maintain_order="left")
             .with_columns(
@@ -160,22 +153,18 @@ def _similar(column: str) -> Rule:
                 iou=pl.when(pl.col("similarity") >= inputs.threshold).then("similarity"),
             )
         )
+        # All chunks of the pools are judged already.
+        known = spans is inputs.relevance
+        return chunks if known else spans.select(*{*identity, *CHUNK_KEY}).join(chunks, on=CHUNK_KEY)
 
-    def hits(hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
-        return _ranked(hits.select(*{*key, *CHUNK_KEY}, place="rank").join(chunks(inputs), on=CHUNK_KEY))
-
-    return Rule(hits, chunks, similarity=column)
+    return Rule(judge, similarity=column)
 
 
 RELEVANCE: Mapping[str, Rule] = {
-    "line-overlap": _on_spans(_overlapping, by_lines=True),
-    "line-iou": _on_spans(_alike, by_lines=True),
-    "same-candidate": _on_spans(_in_the_candidate),
-    "graded": Rule(
-        _judged_hits,
-        lambda inputs: _all_relevant(inputs.gold.with_columns(chunk_no=pl.lit(0, pl.Int64))),
-        is_graded=True,
-    ),
+    "line-overlap": Rule(_overlapping, by_lines=True),
+    "line-iou": Rule(_alike, by_lines=True),
+    "same-candidate": Rule(_in_the_candidate),
+    "graded": Rule(_graded, is_graded=True),
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),
 }
