@@ -14,7 +14,6 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from enum import IntEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -96,8 +95,10 @@ def refusal_of(error: BaseException) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The closest known names as a question, or else a list of all; empty if nothing is known."""
+    from rapidfuzz import fuzz, process  # needed only on the way to an error
+
     choices = sorted(set(known))
-    close = get_close_matches(name, choices, n=3, cutoff=0.6)
+    close = [match for match, *_ in process.extract(name, choices, scorer=fuzz.ratio, limit=3, score_cutoff=60)]
     if close:
         return f"Did you mean {' or '.join(repr(match) for match in close)}?"
     return f"There is: {listed(choices)}." if choices else ""
