@@ -24,13 +24,10 @@ from evaluate.rank.pools import (
 )
 from evaluate.rank.ranking import Ranked, cost_rows, rank, ranked_hit_rows, run_item_rows, together
 from evaluate.retrievers import Pool, Queries
-from evaluate.runs.pooling import ledger_rows
 from evaluate.score.chance import score_runs
 from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
-from evaluate.score.contexts.material import load_files
 from evaluate.score.contexts.scoring import score_part
-from evaluate.score.ledger import is_kept, ledger_of_lines
 from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run, batches, rows_of
@@ -39,7 +36,6 @@ from lake.benchmarks import protocols_of
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.make import BuildTarget, Input, target_of, write_by_run
 from lake.offsets import LineOffsets
-from lake.pools import files_of
 from lake.relevance import RELEVANCE
 from lake.tables import GOLD_RUN
 
@@ -76,8 +72,6 @@ class Partition:
                 self._relevance(protocol, chunker)
             todo = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
             for scored, tables in self.scores(protocol, list(todo)):
-                if is_kept(protocol):
-                    tables = [ledger_rows(self.item_part, protocol, scored, tables[-1]), *tables]
                 write_by_run({run.run_id: todo[run] for run in scored}, *tables)
 
     def is_current(self, runs: Sequence[Run]) -> bool:
@@ -229,7 +223,7 @@ class Partition:
         )
         if not answered:
             return []
-        read, tables = list[Input | None](), ["scores"]
+        read, tables = list[Input](), ["scores"]
         if protocol.context is not None:
             # The expectation of a random ranking has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
@@ -237,17 +231,13 @@ class Partition:
             symbols = item_part.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in item_part.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
-        code = _scoring_code(protocol)
-        if is_kept(protocol):
-            tables, code = ["ledger", *tables], [*code, ledger_of_lines, load_files, files_of]
-            read.append(item_part.lake.part("chunkers", run.chunker) if run.chunker else None)
         scores = target_of(
             item_part.lake,
             *tables,
             part=item_part.part,
             inputs=[*answered, item_part, *read],
             parameters=protocol_hash(protocol),
-            code=code,
+            code=_scoring_code(protocol),
             protocol=protocol.name,
             **self._folders(run),
         )

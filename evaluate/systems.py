@@ -129,7 +129,7 @@ def resolve_systems(
 
 def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
     """Every declared retriever, and those with arguments or a query form that were requested or have run."""
-    known, imported = dict(retrievers()), imported_systems(lake) if patterns else []
+    known, imported = dict(retrievers()), set(imported_systems(lake))
     runs = lake.scan("runs").filter(pl.col("origin") == "built-in").select(pl.col("retriever").unique().sort())
     for name in runs.collect()["retriever"].drop_nulls():
         with suppress(GoldspanError):  # its declaration is gone, so its runs cannot be made again

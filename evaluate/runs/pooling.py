@@ -1,14 +1,15 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import chain
 
 import polars as pl
 
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
-from evaluate.score.ledger import ledger_of_candidates, ledger_of_lines
+from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
 from evaluate.statistics.boards import board_rows, characters_of, ledger_means, rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
@@ -17,6 +18,7 @@ from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import Run, batches, rows_of, run_batches
 from lake.averages import FEWEST_ITEMS
+from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
 from lake.make import BuildTarget, target_of, write_by_run
 from lake.pools import chunks_of, files_of
@@ -72,13 +74,14 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
     mine &= {part.folders["run_id"] for part in scored}
     every = lake.parts("aggregates", benchmark=task.benchmark)
     aggregated = [part for part in every if part.folders["run_id"] in mine]
-    ledgers = [part for part in lake.parts("ledger", **folders) if part.folders["run_id"] in mine]
+    name = task.name.replace("/", ".")
+    ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
     target = target_of(
         lake,
         *("effects", "ledger_means", "comparisons", "ranks", "boards"),
-        part=task.name.replace("/", "."),
+        part=name,
         inputs=[*aggregated, *scored, *ledgers, *items],
         parameters=[systems.rows(), asdict(protocol)],
         code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs, board_rows],
@@ -120,41 +123,86 @@ def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> I
         yield lake.scan_parts([part for part in parts if part.folders["run_id"] in batch], name)
 
 
-def ledger_rows(item_part: ItemPart, protocol: Protocol, runs: Sequence[Run], scores: pl.DataFrame) -> pl.DataFrame:
-    """The rows of table `ledger` of runs over one chunker's chunks, from their rows of `scores`."""
-    by_lines, ledgers = RELEVANCE[protocol.relevance].by_lines, list[pl.DataFrame]()
-    gold = item_part.gold_of(protocol.gold).lazy().select("item_id", "path", "line_start", "line_end")
-    lines = _gold_files(item_part, gold, runs[0].chunker) if by_lines else {}
-    for batch in batches(runs, "hits", [item_part]):
-        given = {
-            "scores": scores.lazy().filter(pl.col("run_id").is_in([run.run_id for run in batch])),
-            "hits": rows_of(item_part, "hits", batch),
-            "answered": rows_of(item_part, "run_items", batch),
-            "gold": gold,
-        }
-        if by_lines:
-            chance = [run.run_id for run in batch if run.is_chance]
-            ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
-        else:
-            ledger = ledger_of_candidates(protocol, **given)
-        ledgers.append(Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect())
-    return pl.concat(ledgers)
+def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
+    """Write the ledgers of a task's scored runs under every protocol that has one; runs of one chunker share a part."""
+    lake, task = item_parts[0].lake, item_parts[0].task
+    by_chunker: dict[str | None, list[Run]] = {}
+    for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
+        by_chunker.setdefault(chunker, []).append(Run(run_id, chunker=chunker, is_chance=is_chance))
+    for protocol in filter(is_kept, protocols_of(task)):
+        kept = set[str]()
+        for part in item_parts:
+            ledgers = _Ledgers(part, protocol)
+            kept |= {name for runs in by_chunker.values() if (name := ledgers.keep(runs))}
+        for stored in lake.parts("ledger", benchmark=task.benchmark, protocol=protocol.name):
+            if stored.name.startswith(f"{task.name.replace('/', '.')}--") and stored.name not in kept:
+                lake.remove(stored)
 
 
-def _gold_files(item_part: ItemPart, gold: pl.LazyFrame, chunker: str | None) -> dict[str, pl.LazyFrame]:
-    """The `files` of the gold that exist, and the `chunks` of the searched ones; without a chunker, whole files."""
-    lake, pools = item_part.lake, item_part.items.lazy().select("item_id", "pool_id")
-    named = gold.select("item_id", "path").unique().join(pools, on="item_id")
-    contents = load_files(lake, named.select("pool_id", "path").unique().collect())
-    n_lines = contents_of(lake, contents["sha256"], ["n_lines"]).lazy()
-    files = named.join(contents.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
-    searched = files_of(lake, files["pool_id"]).select("pool_id", "path")
-    chunks = files.lazy().join(searched, on=["pool_id", "path"], how="semi")
-    if chunker is None:
-        chunks = chunks.with_columns(line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-    else:
-        chunks = chunks.join(chunks_of(lake, chunker, files, with_blank=False), on="sha256")
-    return {
-        "files": files.lazy().select("item_id", "path", "n_lines"),
-        "chunks": chunks.select("item_id", "path", "line_start", "line_end"),
-    }
+@dataclass
+class _Ledgers:
+    """The ledgers of a part of the items under a protocol, from the chunks of its gold files."""
+
+    item_part: ItemPart
+    protocol: Protocol
+
+    @cached_property
+    def gold(self) -> pl.DataFrame:
+        return self.item_part.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
+
+    @cached_property
+    def files(self) -> pl.DataFrame:
+        """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
+        pools = self.item_part.items.lazy().select("item_id", "pool_id")
+        gold_files = self.gold.lazy().select("item_id", "path").unique().join(pools, on="item_id")
+        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique().collect())
+        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"]).lazy()
+        return gold_files.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
+
+    def chunks(self, chunker: str | None) -> pl.LazyFrame:
+        """The searched gold files' chunks: item_id, path, line_start, line_end; without a chunker, whole files."""
+        lake = self.item_part.lake
+        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path")
+        gold_files = self.files.lazy().join(searched, on=["pool_id", "path"], how="semi")
+        if chunker is None:
+            return gold_files.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+        cut = chunks_of(lake, chunker, self.files, with_blank=False)
+        spans = cut.select("sha256", "line_start", "line_end")
+        return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
+
+    def keep(self, runs: Sequence[Run]) -> str:
+        """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
+        item_part, protocol, lake = self.item_part, self.protocol, self.item_part.lake
+        folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
+        stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
+        # Scores depend on the hits that they are of.
+        scored = {run: scores for run, scores in stored.items() if scores}
+        if not scored:
+            return ""
+        chunker = runs[0].chunker
+        cut = lake.part("chunkers", chunker) if chunker else None
+        name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
+        chance = [run.run_id for run in scored if run.is_chance]
+        inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
+        ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
+        ledger.make(lambda: pl.concat(list(self._rows(list(scored)))))
+        return name
+
+    def _rows(self, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
+        item_part, protocol = self.item_part, self.protocol
+        by_lines = RELEVANCE[protocol.relevance].by_lines
+        lines = {"files": self.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
+        lines |= {"chunks": self.chunks(runs[0].chunker)} if by_lines else {}
+        for batch in batches(runs, "hits", [item_part]):
+            given = {
+                "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
+                "hits": rows_of(item_part, "hits", batch),
+                "answered": rows_of(item_part, "run_items", batch),
+                "gold": self.gold.lazy(),
+            }
+            if by_lines:
+                chance = [run.run_id for run in batch if run.is_chance]
+                ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
+            else:
+                ledger = ledger_of_candidates(protocol, **given)
+            yield Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect()

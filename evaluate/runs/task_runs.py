@@ -13,7 +13,7 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.chunk_texts import DEFINITION_RULES
 from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
-from evaluate.runs.pooling import aggregate_runs
+from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import Edition, ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
 from evaluate.texts.query_forms import rewritten
@@ -29,7 +29,7 @@ from lake.text import counted
 
 VERSIONS = canonical_json({name: version(name) for name in ("numpy", "polars", "scipy")})
 """The libraries whose versions may change numbers."""
-OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "ledger", "aggregates", "runs")
+OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "runs")
 """The tables with parts for each single run. `runs` is removed last, so that a kill leaves no part without a row."""
 
 
@@ -261,10 +261,12 @@ class TaskRuns:
 
 
 def pool(runs: TaskRuns) -> Outcome:
-    """Pool the scores of a task's runs; return the counts of the imported runs' items."""
+    """Pool the scores and the ledgers of a task's runs; return the counts of the imported runs' items."""
     result, protocols = Outcome(tally=runs.lake.tally), protocols_of(runs.task)
     aggregate_runs(runs.item_parts, protocols, runs.planned)
     aggregate_runs(runs.whole, protocols, runs.imported)
+    if runs.whole:
+        keep_ledgers(runs.whole, systems_of(runs.lake, runs.task))
     counts = runs.counts(runs.imported).values()
     for n, n_failed, *_ in counts:
         result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed))

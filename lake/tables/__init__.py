@@ -105,7 +105,7 @@ TABLES: Mapping[str, Table] = {
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("step_scores", evaluated.StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("aggregates", evaluated.Aggregates, ("benchmark", "run_id"), "evaluate"),
-        Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("ledger", evaluated.Ledger, ("benchmark", "protocol"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol"), "evaluate"),
         Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
