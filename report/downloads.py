@@ -20,14 +20,9 @@ DATA_FOLDER = "data"
 MAX_DOWNLOAD_BYTES = 25_000_000
 """Static hosts refuse larger files; a larger table is split."""
 
-MAX_RANKED = 4_000_000
-"""Maximum number of rows of rankings; if there are more, they are cut at a rank."""
-
-MAX_CHUNKS = 10_000_000
-"""If there are more chunks (or files), that table is published empty."""
-
-MAX_SCORES = 10_000_000
-"""If there are more scores, only those of the protocols' primary metrics are published."""
+MAX_ROWS = {"hits": 4_000_000, "scores": 10_000_000, "chunks": 10_000_000, "files": 10_000_000}
+"""Table → maximum number of rows. Above it rankings are cut at a rank, scores are only those of the protocols' primary
+metrics, and chunks and files are published empty."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +166,7 @@ def run_kinds(lake: Lake) -> pl.LazyFrame:
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
     """The rows of a table that are published, and a sentence that tells if some are left out (empty if not)."""
-    most = {"hits": MAX_RANKED, "chunks": MAX_CHUNKS, "files": MAX_CHUNKS, "scores": MAX_SCORES}.get(download.table)
+    most = MAX_ROWS.get(download.table)
     # The joins behind `frame` add no rows, so the stored table gives their number.
     n = lake.scan(download.table).select(pl.len()).collect().item() if most else 0
     if most is None or n <= most:

@@ -103,7 +103,7 @@ def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_sa
     hits = small.scan("hits").filter(~pl.col("run_id").str.contains("random")).collect()
     by_rank = hits.group_by("rank").len().sort("rank")["len"]
     assert len(by_rank) > 1
-    monkeypatch.setattr(downloads, "MAX_RANKED", hits.height - 1)
+    monkeypatch.setitem(downloads.MAX_ROWS, "hits", hits.height - 1)
     stored = next(each for each in write_downloads(small, tmp_path, {}) if each.download.name == "rankings")
     assert stored.n_rows == hits.height - by_rank[-1]
     assert f"the first {len(by_rank) - 1} results" in stored.download.meaning
@@ -113,7 +113,7 @@ def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_sa
 def test_of_too_many_scores_those_by_the_primary_metrics_stand(
     small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(downloads, "MAX_SCORES", small.scan("scores").collect().height - 1)
+    monkeypatch.setitem(downloads.MAX_ROWS, "scores", small.scan("scores").collect().height - 1)
     stored = next(each for each in write_downloads(small, tmp_path, {}) if each.download.name == "scores")
     kept = pl.read_parquet(tmp_path / stored.path)
     assert kept.select("metric", "k").unique().rows() == [NDCG]
