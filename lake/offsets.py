@@ -5,7 +5,7 @@ in a newline has no extra empty line. Byte offsets refer to the stored text in U
 UTF-16 units above U+0020, the count used by fixed-nws and by every budget.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,9 +42,9 @@ class Offsets(NamedTuple):
         return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
 
     @classmethod
-    def between_lines(cls, text: str | bytes) -> "Offsets":
-        """The offsets at the start of each line of a text, or of its bytes, and at its end."""
-        data = np.frombuffer(text.encode(errors="surrogatepass") if isinstance(text, str) else text, np.uint8)
+    def between_lines(cls, text: str) -> "Offsets":
+        """The offsets at the start of each line of a text, and at its end."""
+        data = np.frombuffer(text.encode(errors="surrogatepass"), np.uint8)
         places = np.unique(np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1, [len(data)]))).astype(np.int32)
         return cls(np.arange(len(places), dtype=np.int32), places, _before(_UTF16_NWS[data])[places])
 
@@ -52,9 +52,18 @@ class Offsets(NamedTuple):
     def of_blobs(cls, blobs: pl.DataFrame) -> "list[Offsets]":
         """The line offsets of each row of `blobs`, from its stored columns."""
         size = pl.col("text").str.len_bytes().cast(pl.Int64)
-        counts = blobs.select(byte=pl.concat_list("line_starts", size).cast(pl.List(pl.Int32)), nws="line_nws")
-        lines = ((byte.to_numpy(), nws.to_numpy()) for byte, nws in zip(*counts, strict=True))
-        return [cls(np.arange(len(byte), dtype=np.int32), byte, _before(nws)) for byte, nws in lines]
+        counts = blobs.select(byte=pl.concat_list("line_starts", size), nws="line_nws")
+        n_places = counts["byte"].list.len().to_numpy().astype(np.int64)
+        end = np.cumsum(n_places)
+        text = np.repeat(np.arange(len(end)), n_places)
+        byte = counts["byte"].explode().to_numpy().astype(np.int32)
+        # One running sum over all texts. A text has one place more than lines.
+        before = np.append(0, np.cumsum(counts["nws"].explode().drop_nulls().to_numpy()))
+        nws = before[np.arange(len(text)) - text]
+        nws = (nws - nws[end - n_places][text]).astype(np.int32)
+        line = np.arange(n_places.max(initial=0), dtype=np.int32)
+        spans = zip((end - n_places).tolist(), end.tolist(), strict=True)
+        return [cls(line[: last - first], byte[first:last], nws[first:last]) for first, last in spans]
 
     @property
     def n_nws(self) -> npt.NDArray[np.int64]:
@@ -68,11 +77,27 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
     return before
 
 
-def line_columns(texts: Iterable[bytes]) -> pl.DataFrame:
-    """The columns line_starts and line_nws of many texts."""
-    lines = [Offsets.between_lines(text) for text in texts]
-    columns = {"line_starts": [of.byte[:-1] for of in lines], "line_nws": [np.diff(of.nws) for of in lines]}
-    return pl.DataFrame(columns, dict.fromkeys(columns, pl.List(pl.Int32))).cast(pl.List(pl.Int64))
+def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
+    """The columns line_starts and line_nws of many texts in one pass, equal to what :class:`Offsets` gives for each."""
+    # Imported when needed: it is slow to import, and most users of this module read no text.
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
+    every = np.frombuffer(b"".join(texts), np.uint8)
+    size = np.array([len(text) for text in texts], np.int64)
+    end = np.cumsum(size)
+    newline = np.flatnonzero(every == ord("\n")) + 1
+    # A newline at the very end of a text starts no further line.
+    newline = newline[~np.isin(newline, end)]
+    first = (end - size)[size > 0]
+    start = np.sort(np.concatenate([first, newline]), kind="stable")
+    of_text = np.searchsorted(end, start, side="right")
+    nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
+    ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
+    # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
+    within, kind, buffers = start - (end - size)[of_text], pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
+    lines = [pa.Array.from_buffers(pa.int64(), len(of), [None, pa.py_buffer(of)]) for of in (within, nws)]
+    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[of_lines]) for of_lines in lines]
+    return pl.DataFrame(dict(zip(("line_starts", "line_nws"), lists, strict=True)))
 
 
 # UTF-16 units above U+0020 per byte of UTF-8: a character is counted at its first byte, the others add 0.
