@@ -117,8 +117,10 @@ def _write(
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
+        # Read before downloads are written: they keep polars' threads busy, and the first pages would wait.
+        facts = TablesRead(lake)
         downloaded = workers.submit(write_downloads, lake, new, metadata)
-        material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
+        material = SiteMaterial(facts, downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
