@@ -231,7 +231,7 @@ class TaskRuns:
         current, stale, have_run = dict[Selection, set[str]](), [], {*rows["retriever"]}
         # A retriever with arguments may have another name in a run: a model its folder's name, not its path. Systems
         # are named one by one, to include those that run only on request.
-        named = [f"*+{name}" for name in sorted(retrievers) if ":" in name or name in have_run]
+        patterns = [f"*+{name}" for name in sorted(retrievers) if ":" in name or name in have_run]
         for run_id, retriever, limit, where in rows.iter_rows():
             if retriever in retrievers and retrievers[retriever].why_missing:
                 # Without its model, one cannot decide whether the run would be made identically again.
@@ -240,7 +240,7 @@ class TaskRuns:
             if selection not in current:
                 is_over = self.selection.is_whole and not selection.is_whole
                 others = self if selection == self.selection else replace(self, selection=selection)
-                again = [] if is_over else others.plan(named, retrievers, [])
+                again = [] if is_over else others.plan(patterns, retrievers, [])
                 current[selection] = {run.run_id for run in again if others.row(run).is_current}
             if run_id not in current[selection]:
                 stale.append(run_id)

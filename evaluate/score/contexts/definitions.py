@@ -130,9 +130,9 @@ class ContentDefinitions:
 
         `given` has row, text, symbol (the name); the result row and `number`. A name may mean several symbols, or none.
         """
-        spoken = given.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
+        spoken = given.lazy().select("row", "text", written=pl.col("symbol").str.strip_chars())
         names = self.names.rename({"symbol": "number"})
-        exactly = spoken.join(names, left_on=["text", "said"], right_on=["text", "whole"]).select("row", "number")
-        others = spoken.join(exactly, on="row", how="anti").with_columns(pl.col("said").str.split(".").list.last())
-        loosely = others.join(names, left_on=["text", "said"], right_on=["text", "name"]).select("row", "number")
+        exactly = spoken.join(names, left_on=["text", "written"], right_on=["text", "whole"]).select("row", "number")
+        others = spoken.join(exactly, on="row", how="anti").with_columns(pl.col("written").str.split(".").list.last())
+        loosely = others.join(names, left_on=["text", "written"], right_on=["text", "name"]).select("row", "number")
         return pl.concat([exactly, loosely]).unique().sort("row", "number").collect()

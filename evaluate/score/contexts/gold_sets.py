@@ -196,18 +196,18 @@ class GoldSets:
 
     def _placed(self, walks: Walks, spans: pl.DataFrame) -> Spans:
         case, step, begin = (spans[name].to_numpy() for name in ("case", "step", "begin"))
-        place = case * self.width + begin
+        offset = case * self.width + begin
         return Spans(
-            walks.first_slot[case] + step - 1, place + spans["start"].to_numpy(), place + spans["end"].to_numpy()
+            walks.first_slot[case] + step - 1, offset + spans["start"].to_numpy(), offset + spans["end"].to_numpy()
         )
 
     def _with_named(self, walks: Walks, spans: Spans, views: pl.LazyFrame) -> Spans:
         """The symbols, with the named ones in addition to the others or in place of all others of their step."""
-        named = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
-        if named.is_empty():
+        symbols = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
+        if symbols.is_empty():
             return spans
         number = pl.col("number")
-        meant = named.join(self.definitions.meant(named.select("row", "text", "symbol")), on="row", how="left")
+        meant = symbols.join(self.definitions.meant(symbols.select("row", "text", "symbol")), on="row", how="left")
         more = self._placed(walks, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
         if self.rules.named_symbols == "in place":
             spans = spans.where(~np.isin(spans.slot, more.slot))

@@ -113,13 +113,13 @@ def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Inte
     return cuts[piece] // walks.width, np.diff(cuts, append=cuts[-1:])[piece], n_holding, n_marked
 
 
-def held_since(spans: Spans, place: Integers) -> Integers:
-    """The first slot that holds each place; NEVER if none does."""
+def held_since(spans: Spans, position: Integers) -> Integers:
+    """The first slot that holds each position; NEVER if none does."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(spans)
-    # Places before the first cut are never held, like those behind the last.
+    # Positions before the first cut are never held, like those behind the last.
     first = np.append(_first(start, end, spans.slot, len(cuts)), NEVER)
-    return first[np.searchsorted(cuts, place, side="right") - 1]
+    return first[np.searchsorted(cuts, position, side="right") - 1]
 
 
 def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
