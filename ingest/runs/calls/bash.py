@@ -11,11 +11,10 @@ from tree_sitter import Node
 from ingest.contents.syntax_trees import syntax_tree
 from ingest.runs.trajectory import UNKNOWN
 
-CommandFlags = Sequence[tuple[str, str]]  # a command's flags, each with its value, empty if it has none
-CommandWords = Sequence[str]
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
+_MAX_REPEATED = 200_000  # characters of the bodies of loops, each as often as it runs
 _PREFIXES = {
     "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0, "rtk": 0,
     "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
@@ -93,7 +92,7 @@ class _Parser:
     def __init__(self) -> None:
         self.pipelines: list[Pipeline] = []
         self.variables = {"PWD": "."}
-        self._scopes, self._depth = count(1), 0
+        self._scopes, self._depth, self._repeated = count(1), 0, 0
 
     def read_line(self, line: str, around: Pipeline) -> bool:
         line = _VARIABLE.sub(r"${\1}", without_documents(line).replace("\r", "").replace("\0", ""))
@@ -138,6 +137,14 @@ class _Parser:
         elif node.type == "declaration_command":
             for child in children:
                 self._assign(child)
+        elif node.type == "for_statement" and len(children) > 1:
+            variable, *words, body = children
+            is_short = self._repeated < _MAX_REPEATED
+            values = list(chain.from_iterable(map(self._words, words))) if is_short else []
+            self._repeated += len(values) * (body.end_byte - body.start_byte)
+            for value in values if self._repeated < _MAX_REPEATED else [UNKNOWN]:
+                self.variables[_source(variable)] = value
+                self._read(body, around)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             for number, child in enumerate(children):
@@ -258,39 +265,3 @@ def _joined(node: Node) -> list[tuple[str, list[_Stage]]]:
 
 def _source(node: Node) -> str:
     return (node.text or b"").decode(errors="replace")
-
-
-def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
-    """A command's flags with their values, and its other words; flags matching `with_value` take the next word."""
-    flags, operands = list[tuple[str, str]](), list[str]()
-    left, is_over = iter(words), False
-    for word in left:
-        if word == "--" and not is_over:
-            is_over = True
-        elif is_over or not word.startswith("-"):
-            operands.append(word)
-        elif with_value and re.fullmatch(with_value, word):
-            flags.append((word, next(left, "")))
-        else:
-            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-            flags.append((name, value))
-    return flags, tuple(operands)
-
-
-def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
-    """A command's name without its folder, for git with the subcommand (`git show`), and the words that follow."""
-    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
-    if name != "git":
-        return name, rest
-    verb = git_options(rest)[1]
-    return f"git {verb[0]}" if verb else name, verb[1:]
-
-
-def git_options(words: CommandWords) -> tuple[str, CommandWords]:
-    """The folder that `git -C` names, empty if it names none, and the words from git's subcommand on."""
-    folder = ""
-    while words and words[0].startswith("-"):
-        flag, *words = words
-        folder = words[0] if flag == "-C" and words else folder
-        words = words[flag in ("-C", "-c") :]
-    return folder, words

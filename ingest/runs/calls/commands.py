@@ -1,14 +1,16 @@
 """Single commands and their files: printing lines of them (`cat`, `sed -n`, `git show`), searching or writing them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ingest.runs.calls.bash import CommandFlags, CommandWords, Pipeline, options_of, verb_of
+from ingest.runs.calls.bash import Pipeline
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
+CommandFlags = Sequence[tuple[str, str]]  # a command's flags, each with its value, empty if it has none
+CommandWords = Sequence[str]
 PrintedLines = tuple[int, int | None]  # first and last line, from 1; a last line of None means the end
 _FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
 """Commands that print all of their input, changed or in another order."""
@@ -199,3 +201,39 @@ _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRang
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),
 }  # fmt: skip
 """Command → the function that reads its flags and operands, and a pattern for the flags that take a value."""
+
+
+def options_of(words: CommandWords, with_value: str = "") -> tuple[CommandFlags, CommandWords]:
+    """A command's flags with their values, and its other words; flags matching `with_value` take the next word."""
+    flags, operands = list[tuple[str, str]](), list[str]()
+    left, is_over = iter(words), False
+    for word in left:
+        if word == "--" and not is_over:
+            is_over = True
+        elif is_over or not word.startswith("-"):
+            operands.append(word)
+        elif with_value and re.fullmatch(with_value, word):
+            flags.append((word, next(left, "")))
+        else:
+            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            flags.append((name, value))
+    return flags, tuple(operands)
+
+
+def verb_of(words: CommandWords) -> tuple[str, CommandWords]:
+    """A command's name without its folder, for git with the subcommand (`git show`), and the words that follow."""
+    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
+    if name != "git":
+        return name, rest
+    verb = git_options(rest)[1]
+    return f"git {verb[0]}" if verb else name, verb[1:]
+
+
+def git_options(words: CommandWords) -> tuple[str, CommandWords]:
+    """The folder that `git -C` names, empty if it names none, and the words from git's subcommand on."""
+    folder = ""
+    while words and words[0].startswith("-"):
+        flag, *words = words
+        folder = words[0] if flag == "-C" and words else folder
+        words = words[flag in ("-C", "-c") :]
+    return folder, words

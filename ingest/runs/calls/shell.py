@@ -25,8 +25,8 @@ from dataclasses import replace
 from functools import partial
 
 from ingest.runs.calls import commands
-from ingest.runs.calls.bash import Pipeline, git_options, options_of, parse_command_line, verb_of, without_documents
-from ingest.runs.calls.commands import FileSearch, PrintedRange
+from ingest.runs.calls.bash import Pipeline, parse_command_line, without_documents
+from ingest.runs.calls.commands import FileSearch, PrintedRange, git_options, options_of, verb_of
 from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE

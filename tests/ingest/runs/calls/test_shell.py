@@ -241,10 +241,22 @@ def test_what_the_shell_puts_into_a_script_is_not_known_in_it() -> None:
     assert views_of('bash -c "cat $d/a.py; cat b.py"') == [FileSpan("b.py", 1, None)]
 
 
+def test_loops_over_known_words_are_read_turn_by_turn() -> None:
+    line = 'for f in a.py b.py; do echo "== $f"; sed -n 3,4p "$f"; done; cat "$f"'
+    shown = [FileSpan("a.py", 3, 4), FileSpan("b.py", 3, 4), FileSpan("b.py", 1, None)]
+    assert views_of(line, "== a.py\nx\n== b.py\ny") == shown
+    assert views_of(line, "== a.py\n== b.py\ny") == shown[1:]
+    assert views_of("for r in 1,2 8,9; do sed -n ${r}p a.py; done") == [FileSpan("a.py", 1, 2), FileSpan("a.py", 8, 9)]
+    assert views_of("for d in x y; do for f in {a,b}.py; do cat $d/$f; done; done") == [
+        FileSpan(path, 1, None) for path in ("x/a.py", "x/b.py", "y/a.py", "y/b.py")
+    ]
+
+
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
     for command in (
         "for f in *.py; do cat $f; done",
-        "for f in a.py b.py; do cat $f; done",
+        "for f in $(git ls-files); do cat $f; done",
+        "for f in " + "a.py " * 5_000 + "; do cat $f; " + "true; " * 1_000 + "done",
         "cat *.py",
         "cat $(git ls-files)",
         "ls | xargs cat",
