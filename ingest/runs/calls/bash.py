@@ -58,10 +58,22 @@ class Pipeline:
         """Whether all of its output is hidden."""
         return any(command.is_hidden for command in self.commands)
 
+    @property
+    def echoed_row(self) -> str:
+        """The one row of text that an `echo` or `printf` prints whenever it runs; empty for any other pipeline."""
+        first, *following = self.commands
+        text = " ".join(word for word in first.words[1:] if word not in ("-e", "-E")).replace("\\n", "\n").strip()
+        is_row = not (UNKNOWN in text or "\n" in text or re.match(r"-[eE]*n", text))
+        is_plain = first.name == "echo" or (first.name == "printf" and "%" not in text)
+        return text if is_row and is_plain and not following and not self.is_hidden else ""
 
-def parse_command_line(line: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a line runs, also by `bash -c`, without here-documents; None if it is too long or too deep."""
-    parser, is_read = _Parser(), True
+
+def parse_command_line(line: str | Sequence[str], output: str = "") -> list[Pipeline] | None:
+    """The pipelines that a line runs, also by `bash -c`, without here-documents; None if it is too long or too deep.
+
+    Turns of a loop that begin with an `echo` are left out if `output` does not have the echoed row.
+    """
+    parser, is_read = _Parser(output), True
     with suppress(RecursionError):
         if isinstance(line, str):
             is_read = parser.read_line(line, Pipeline([Command()]))
@@ -89,8 +101,9 @@ def without_documents(text: str) -> str:
 
 
 class _Parser:
-    def __init__(self) -> None:
+    def __init__(self, output: str) -> None:
         self.pipelines: list[Pipeline] = []
+        self._rows = {"", *map(str.strip, output.split("\n"))}
         self.variables = {"PWD": "."}
         self._scopes, self._depth, self._repeated = count(1), 0, 0
 
@@ -138,18 +151,30 @@ class _Parser:
             for child in children:
                 self._assign(child)
         elif node.type == "for_statement" and len(children) > 1:
-            variable, *words, body = children
-            is_short = self._repeated < _MAX_REPEATED
-            values = list(chain.from_iterable(map(self._words, words))) if is_short else []
-            self._repeated += len(values) * (body.end_byte - body.start_byte)
-            for value in values if self._repeated < _MAX_REPEATED else [UNKNOWN]:
-                self.variables[_source(variable)] = value
-                self._read(body, around)
+            self._loop(children, around)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             for number, child in enumerate(children):
                 joined_by = "||" if child.type in ("else_clause", "elif_clause") else "" if number else inner.joined_by
                 self._read(child, replace(inner, joined_by=joined_by))
+
+    def _loop(self, nodes: Sequence[Node], around: Pipeline) -> None:
+        """Add what a loop over words runs at each turn or, if no turn is known, what it runs for an unknown word."""
+        variable, *words, body = nodes
+        is_short = self._repeated < _MAX_REPEATED
+        values = list(chain.from_iterable(map(self._words, words))) if is_short else []
+        self._repeated += len(values) * (body.end_byte - body.start_byte)
+        start = len(self.pipelines)
+        for value in values if self._repeated < _MAX_REPEATED else ():
+            turn = len(self.pipelines)
+            self.variables[_source(variable)] = value
+            self._read(body, around)
+            first = next(iter(self.pipelines[turn:]), around)
+            if not first.joined_by and first.echoed_row not in self._rows:
+                del self.pipelines[turn:]
+        if len(self.pipelines) == start:
+            self.variables[_source(variable)] = UNKNOWN
+            self._read(body, around)
 
     def _command(self, node: Node, around: Command) -> Command:
         if node.type != "command":

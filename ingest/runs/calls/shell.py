@@ -67,10 +67,11 @@ def parse_shell_call(
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
-    pipelines = parse_command_line(_BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command)
+    printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
+    line = _BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command
+    pipelines = parse_command_line(line, printed or "")
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
     walk, parts = _Walk(printed, folder), _parts(pipelines, printed)
     for part, text in parts:
         walk.read(part, text, failed=failed and part is parts[-1][0])
@@ -84,7 +85,7 @@ def parse_shell_call(
 def _parts(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:
     """The pipelines between texts that `echo` printed on rows of their own, each with the output between these rows."""
     parts, start, rows = list[tuple[Sequence[Pipeline], str | None]](), 0, (output or "").split("\n")
-    texts = list(map(_echoed, pipelines))
+    texts = [pipeline.echoed_row for pipeline in pipelines]
     expected, printed = Counter(texts), Counter(map(str.strip, rows))
     for index, text in enumerate(texts):
         # A text that is printed more or less often than it is echoed also occurs in a file, or was cut off.
@@ -95,15 +96,6 @@ def _parts(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequ
             parts.append((pipelines[start:index], "\n".join(rows[:end])))
             start, rows = index + 1, rows[end + 1 :]
     return [*parts, (pipelines[start:], "\n".join(rows) if output is not None else None)]
-
-
-def _echoed(pipeline: Pipeline) -> str:
-    """The one row of text that an `echo` or `printf` prints whenever it runs; empty for any other pipeline."""
-    first, *following = pipeline.commands
-    if first.name not in ("echo", "printf") or following or pipeline.is_hidden:
-        return ""
-    text = " ".join(word for word in first.words[1:] if word != "-e").replace("\\n", "\n").strip()
-    return "" if UNKNOWN in text or "\n" in text else text
 
 
 class _Walk:

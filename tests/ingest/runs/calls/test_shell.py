@@ -246,6 +246,12 @@ def test_loops_over_known_words_are_read_turn_by_turn() -> None:
     shown = [FileSpan("a.py", 3, 4), FileSpan("b.py", 3, 4), FileSpan("b.py", 1, None)]
     assert views_of(line, "== a.py\nx\n== b.py\ny") == shown
     assert views_of(line, "== a.py\n== b.py\ny") == shown[1:]
+    cut = parse_shell_call(line, "== a.py\nx")
+    assert cut.views[0] == shown[0]
+    assert shown[1] not in cut.views
+    assert parse_shell_call(line.removesuffix('; cat "$f"'), "[cut]").unread == (
+        "command sed of files that only the shell knew",
+    )
     assert views_of("for r in 1,2 8,9; do sed -n ${r}p a.py; done") == [FileSpan("a.py", 1, 2), FileSpan("a.py", 8, 9)]
     assert views_of("for d in x y; do for f in {a,b}.py; do cat $d/$f; done; done") == [
         FileSpan(path, 1, None) for path in ("x/a.py", "x/b.py", "y/a.py", "y/b.py")
