@@ -57,18 +57,14 @@ class Console:
     """Progress and messages on stderr; `quiet` suppresses all but warnings."""
 
     def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
-        # Imported when needed, as below: commands that only print a table or a list start faster without it.
-        from rich.console import Console as RichConsole
-
         self.quiet = quiet
         self.json = json
-        self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True, emoji=False)
-        self._has_bars = self._rich.is_terminal and not quiet
         self._started = time.perf_counter()
 
     def say(self, text: str) -> None:
         """Print one line about progress."""
-        self._rich.print(escaped(text), markup=False)
+        if not self.quiet:
+            self.warn(text)
 
     def warn(self, text: str) -> None:
         """Print one line about a problem, even if `quiet`."""
@@ -78,12 +74,14 @@ class Console:
         """Yield `things`, `total` in number, and show progress: a bar on a terminal, a line now and then in a pipe."""
         if not total:
             return
-        if self._has_bars:
+        if sys.stderr.isatty() and not self.quiet:
+            # Imported when needed: commands without a bar start faster.
+            from rich.console import Console as RichConsole
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
             description, done_of = TextColumn("{task.description}", markup=False), "{task.completed}/{task.total}"
             columns = (description, BarColumn(), done_of, TimeRemainingColumn())
-            with Progress(*columns, console=self._rich, transient=True) as progress:
+            with Progress(*columns, console=RichConsole(stderr=True), transient=True) as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
         last_line = time.perf_counter()
