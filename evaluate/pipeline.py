@@ -96,8 +96,7 @@ def evaluate(
             for runs in benchmark.tasks:
                 benchmark.result.add(runs.conclude(benchmark.prepared))
                 benchmark.result.changes += runs.remove_stale(known)
-            # Sent without the items, which are read again.
-            pooled += [(benchmark, runs, engine.results(executor, pool, [replace(runs)])) for runs in benchmark.tasks]
+            pooled += [(benchmark, runs, engine.results(executor, pool, [runs])) for runs in benchmark.tasks]
         for benchmark, runs, done in console.track(pooled, "pooling", total=len(pooled)):
             for outcome in done:
                 benchmark.result.add(outcome)
@@ -136,7 +135,8 @@ def _planned(
         if n_blank := sum(item_part.n_blank for item_part in of_task.item_parts):
             left_out = f"left out of {task.name}, as their gold is only white space: {counted(n_blank, 'item')}"
             result.warnings.append(left_out)
-        tasks.append(of_task.with_runs(patterns, known, result.warnings))
+        of_task.choose(patterns, known, result.warnings)
+        tasks.append(of_task)
     result.missing = sum(item_part.n_unscorable for item_part in tasks[0].item_parts)
     # Before anything is counted, so that removed parts are not counted.
     for of_task in tasks:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -33,12 +33,11 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 """The tables with parts for each single run. `runs` is removed last, so that a kill leaves no part without a row."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class TaskRuns:
     """One task's runs over the selected items: those `planned` to be made, and `imported` ones.
 
-    `groups` are the parts of the benchmark's items that are handled together. Without the caches of its properties (see
-    `replace`) it is small enough to be sent to another process.
+    `groups` are the parts of the benchmark's items that are handled together.
     """
 
     lake: Lake
@@ -48,6 +47,10 @@ class TaskRuns:
     groups: Sequence[tuple[str, ...]]
     planned: Sequence[PlannedRun] = ()
     imported: Sequence[Run] = ()
+
+    def __reduce__(self) -> tuple[type["TaskRuns"], tuple[object, ...]]:
+        """Sent to another process, it reads its items there: without them it is small."""
+        return TaskRuns, tuple(getattr(self, each.name) for each in fields(self))
 
     @cached_property
     def whole(self) -> Sequence[ItemPart]:
@@ -71,13 +74,11 @@ class TaskRuns:
         rows = self.lake.scan("runs", benchmark=self.task.benchmark).filter(task=self.task.name, origin=origin)
         return rows.sort("run_id")
 
-    def with_runs(
-        self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]
-    ) -> "TaskRuns":
-        """The same with the planned and imported runs of the systems that some patterns match; see :meth:`plan`."""
+    def choose(self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]) -> None:
+        """Set the planned and imported runs to those of the systems that some patterns match; see :meth:`plan`."""
         rows = self.stored("imported").select("system", "run_id", "chunker").collect().iter_rows()
-        imported = [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, patterns)]
-        return replace(self, planned=self.plan(patterns, retrievers, warnings), imported=imported)
+        self.imported = [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, patterns)]
+        self.planned = self.plan(patterns, retrievers, warnings)
 
     def plan(
         self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]
