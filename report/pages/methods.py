@@ -136,17 +136,18 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     apart = pl.col("value_other") - pl.col("value")
     furthest = apart.abs().arg_max()
     medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
+    columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
     differences: list[dict[str, object]] = []
-    for name, protocol in facts.protocols.items():
-        other = stored.filter(pl.col("protocol") != shown[0].name, protocol=name)
+    others = (each for each in facts.protocols.values() if each.benchmark == benchmark and each.name != shown[0].name)
+    for protocol in others:
+        other = stored.filter(protocol=protocol.name)
         both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
         summary = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
         known = {tuple(row[column] for column in key): row for row in summary.iter_rows(named=True)}
         rows = [
             {"title": column.title, "system": systems[row["run"]]} | row
-            for column in columns_of(facts, first)
-            if column.rule.direction != "neither"
-            and (row := known.get((*column.measure, "micro")) or known.get((*column.measure, "macro")))
+            for column in columns
+            if (row := known.get((*column.measure, "micro")) or known.get((*column.measure, "macro")))
         ]
         if rows:
             differences.append({"first": facts.protocols[shown[0].name], "other": protocol, "rows": rows})
