@@ -1,11 +1,14 @@
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from ingest.benchmarks.contextbench.gold import WHOLE_FILE, gold_of
+from ingest.benchmarks.fields import FieldError, ForeignRow
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository
@@ -218,6 +221,14 @@ def test_what_is_of_no_known_shape_is_refused_in_a_sentence(
         ("a.jsonl", {"question": QUESTION, "gold": ["src/engine.py:4-5"]}, ()),
         ("a.jsonl", {"question": QUESTION, "gold": ["src/engine.py#L4-L5"]}, ("--gold", "gold[]")),
         ("a.jsonl", {"question": QUESTION, "gold": {"src/engine.py": [[4, 5]]}}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": {"src/engine.py": [4, 5]}}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": {"path": "src/engine.py", "start": 4.0, "end": 5.0}}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": [["src/engine.py", 4, 5]]}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": [["src/engine.py:4-5"]]}, ()),
+        ("a.jsonl", {"question": QUESTION, "gold": [{"path": "src/engine.py", "start": None, "lines": "4-5"}]}, ()),
+        ("a.csv", f"\ufeffid,question,gold\r\nq1,{QUESTION},src/engine.py:4-5\r\n", ()),
+        ("a.tsv", f"id\tquestion\tpath\tfrom\tto\nq1\t{QUESTION}\t./src/engine.py\t4.0\t5.0\n",
+         ("--gold", "path:from-to")),
         ("a.jsonl", {"question": QUESTION, "path": "src/engine.py", "at": "https://x/a#L4-L5"}, ("--gold", "path:at")),
     ],
 )  # fmt: skip
@@ -227,6 +238,34 @@ def test_other_ways_to_write_a_place(
     items = put(tmp_path / name, content.encode() if isinstance(content, str) else lines({"id": "q1", **content}))
     own(tmp_path, "--items", items, "--repositories", repositories / "rockets", *flags).done()
     assert gold(tmp_path) == [BURN]
+
+
+@pytest.mark.parametrize(
+    ("written", "ranges"),
+    [
+        ("a.py:1-2,b.py:4", [("a.py", 1, 2), ("b.py", 4, 4)]),
+        (" a.py:1-2 ; b.py#L4-L5 ;", [("a.py", 1, 2), ("b.py", 4, 5)]),
+        ("a.py:1-2\nb.py 9.py", [("a.py", 1, 2), ("b.py", 1, WHOLE_FILE), ("9.py", 1, WHOLE_FILE)]),
+        ("a.py:1-2, 9, b.py:4", [("a.py", 1, 2), ("a.py", 9, 9), ("b.py", 4, 4)]),
+        ('["my file.py:1-2", "x#2.py"]', [("my file.py", 1, 2), ("x#2.py", 1, WHOLE_FILE)]),
+        ({"a.py": ["1-2", 4], "b.py": "4-5; 7"}, [("a.py", 1, 2), ("a.py", 4, 4), ("b.py", 4, 5), ("b.py", 7, 7)]),
+        ([{"path": "a.py", "lines": [[1, 2], [4, 5]]}], [("a.py", 1, 2), ("a.py", 4, 5)]),
+        ("", []),
+        ("a.py:4–5", "`start_line` is '4–5', not a line's number"),  # as word processors write it
+        ("a.py:4:5", "'4:5' may be two lines or a line and a column; write a.py:FIRST-LAST"),
+        ({"a.py": [4, 5, 6]}, "`start_line` is a list of 3, not a line's number"),
+        ([[]], "`file` is a list of 0, not a path"),
+    ],
+)
+def test_several_places_and_ranges_are_read_or_refused_in_a_sentence(
+    written: object, ranges: str | list[tuple[str, int, int]]
+) -> None:
+    row = ForeignRow({"gold": written}, {"gold": ("gold[]",)})
+    if isinstance(ranges, str):
+        with pytest.raises(FieldError, match=re.escape(ranges)):
+            gold_of(row)
+    else:
+        assert [span[:3] for span in gold_of(row)] == ranges
 
 
 def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositories: Path) -> None:

@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -38,7 +38,10 @@ _FIELDS = ("file", "start_line", "end_line")
 _PATHS = ("file", "path", "file_path", "filename")
 _LINES = (_FIELDS[1:], ("line_start", "line_end"), ("start", "end"), ("lines", ""), ("line", ""))
 _RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
-_FILE_WITH_LINES = re.compile(r"([^\s:#]+)[:#](L?\d+(?:[-:]L?\d+)?)")
+_FILE_WITH_LINES = re.compile(r"(.+?)[:#](L?\d[^/\\A-KM-Za-z]*)")
+_BETWEEN_RANGES = re.compile(r"(?<=\d)[\s,;]+(?=L?\d)")
+# Ranges after a place (`a.py:1-2, 9`) belong to it.
+_BETWEEN_PLACES = re.compile(r"[\s,;]++(?!L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # as published
 
 
@@ -58,7 +61,8 @@ def gold_of(row: ForeignRow) -> list[GoldSpan]:
     for form in filter(None, map(OWN_GOLD.fullmatch, () if given else paths)):
         places, *keys = form.groups(default="")
         if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
-            return [_span(_place(item, *keys), f"span {n}") for n, item in enumerate(_listed(value), start=1)]
+            items = enumerate(_listed(value, keys[0]), start=1)
+            return [_span(place, f"span {n}") for n, item in items for place in _places(item, *keys)]
     check(bool(given), f"it has none of {', '.join(paths)}")
     parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
     if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
@@ -92,35 +96,57 @@ def parsed(value: object) -> object:
     return value
 
 
-def _listed(value: object) -> list[object]:
+def _listed(value: object, path: str) -> list[object]:
+    """The places of a list, of a table's cell (`a.py:1-2, b.py:4`), of lines by file, or a place alone."""
     value = parsed(value)
-    if isinstance(value, dict) and all(isinstance(spans, list) for spans in value.values()):
+    if isinstance(value, str):
+        return [*filter(None, _BETWEEN_PLACES.split(value))]
+    if isinstance(value, dict):
+        is_place = any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS))
         # Lines by file: {"a.py": [[1, 9]]}.
-        return [{"path": file, "lines": lines} for file, spans in value.items() for lines in spans]
+        return [value] if is_place else [{"path": file, "lines": lines} for file, lines in value.items()]
     if not isinstance(value, list):
         raise FieldError(f"it is {shown(value)}, not a list of places")
     return value
 
 
-def _place(given: object, path: str, start: str, end: str) -> object:
-    """A place of own data under the published keys; without `path`, its keys are the first common ones that it has.
+def _places(given: object, path: str, start: str, end: str) -> Iterator[object]:
+    """Places of own data under the published keys, one per range of lines.
 
-    Lines are two numbers, a list of one or two, or a text (`4-9`, `a.py#L4-L9`); without lines it is the whole file.
+    Without `path`, the keys are the first common ones that it has, or it is a list: the path, then lines; without lines
+    it is the whole file.
     """
+    if isinstance(given, list) and given and not path:
+        file, *lines = given
+        given = {"path": file, "lines": lines[0] if len(lines) == 1 else lines} if lines else file
     if isinstance(given, dict) and not path:
-        path = next((key for key in _PATHS if key in given), _PATHS[0])
-        start, end = next((keys for keys in _LINES if keys[0] in given), _LINES[0])
+        path = next((key for key in _PATHS if given.get(key) is not None), _PATHS[0])
+        start, end = next((keys for keys in _LINES if given.get(keys[0]) is not None), _LINES[0])
     for key in filter(None, (path, start, end)):
         check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
-    file, first, last = (get_path(given, key) if key else given for key in (path, start, end or start))
-    if not start:
-        match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) else None
-        file, first, last = (match[1], match[2], None) if match else (file, 1, WHOLE_FILE)
-    if isinstance(first, list) and len(first) in (1, 2):
-        first, last = first[0], first[-1]
-    elif isinstance(first, str) and not end and (lines := _RANGE.fullmatch(first.strip())):
-        first, last = int(lines[1]), int(lines[2] or lines[1])
-    return {"file": file, "start_line": first, "end_line": last}
+    file, first, last = [get_path(given, key) if key else given for key in (path, start, end)]
+    match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) and not start else None
+    if match:
+        file, first = match[1], match[2]
+        check(":" not in match[2], f"{match[2]!r} may be two lines or a line and a column; write {file}:FIRST-LAST")
+    elif not start:
+        first, last, end = 1, WHOLE_FILE, "the last line"
+    for start_line, end_line in [(first, last)] if end else _ranges(first):
+        yield {"file": file, "start_line": start_line, "end_line": end_line}
+
+
+def _ranges(lines: object) -> Iterator[tuple[object, object]]:
+    """The first and last line of each range: a number, two numbers, a text (`4-9, 12`, `a.py#L4-L9`), or several."""
+    lines = parsed(lines)
+    parts: Sequence[object] = _BETWEEN_RANGES.split(lines.strip()) if isinstance(lines, str) else [lines]
+    if isinstance(lines, list) and not all(isinstance(n, (int, float)) or str(n).isdigit() for n in lines):
+        parts = lines
+    for part in parts:
+        match = _RANGE.fullmatch(part.strip()) if isinstance(part, str) else None
+        if match:
+            yield match[1], match[2] or match[1]
+        else:
+            yield (part[0], part[-1]) if isinstance(part, list) and len(part) in (1, 2) else (part, part)
 
 
 def patch_of(row: ForeignRow) -> str:
@@ -168,8 +194,9 @@ def _span(entry: object, where: str) -> GoldSpan:
 
 
 def _line(value: object, what: str) -> int:
-    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,9}", value):
-        value = int(value)
+    # A column of numbers with gaps becomes one of floats in pandas: 4.0.
+    if re.fullmatch(r"[+-]?\d{1,9}(\.0)?", str(value)) and isinstance(value, (str, float)):
+        value = int(float(value))
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
         raise FieldError(f"{what} is {shown(value)}, not a line's number, which starts at 1")
     return value

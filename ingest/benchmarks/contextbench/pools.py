@@ -147,7 +147,8 @@ class PartReader:
                 audited = audit(spans, files) if repository and instance.why_not is None else None
                 reason = instance.why_not or why_not
                 if audited and not any(row["gold"] == DOCS for row in audited.rows):
-                    reason = "none of its gold files is in its repository"
+                    absent = listed([span.file for span in spans], MAX_EXAMPLES)
+                    reason = f"none of its gold files is in its repository: {absent}"
                     if instance.gold_patch:
                         reason = "its patch replaces no line of a source file of its repository"
                     rejects.add(*instance.where, f"{instance.item_id}: {reason}")

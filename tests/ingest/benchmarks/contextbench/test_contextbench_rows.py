@@ -192,7 +192,7 @@ def test_gold_that_names_nothing_or_nothing_that_is_there_is_not_scored(tmp_path
     assert why_not(tmp_path / "lake") == {
         "acme__rockets-1": None,
         "acme__rockets-2": "its gold is empty",
-        "acme__rockets-3": "none of its gold files is in its repository",
+        "acme__rockets-3": "none of its gold files is in its repository: ../../etc/passwd, gone.py",
     }
     assert items(tmp_path / "lake")["acme__rockets-3"]["gold_flags"] == ["file-missing:2"]
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1"}
