@@ -210,7 +210,12 @@ def test_what_is_of_no_known_shape_is_refused_in_a_sentence(
     items = tmp_path / "my.jsonl"
     if content is not None:
         put(items, content)
-    own(tmp_path, "--items", items, *flags).ended(code, words)
+    own(tmp_path, "--items", items, "--repositories", tmp_path, *flags).ended(code, words)
+
+
+def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
+    items = put(tmp_path / "my.jsonl", lines({"question": "x", "gold": ["a.py:1"]}))
+    own(tmp_path, "--items", items).ended(Exit.USAGE, "rows with gold need their repositories")
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,9 @@ from lake.text import listed
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(WITH_PATCH))}, as SWE-bench has them; and rows with a "
-    "question and a list of places, each with a path and lines. Name yours: --query KEY --gold 'KEY[].PATH:LINES'; of "
-    "files alone --gold 'KEY[].PATH' or 'KEY[]'. Any other shape is declared: docs/own-data.md."
+    "question and a list of places, each with a path and lines. Name yours: --query KEY --gold 'KEY[].PATH:LINES', for "
+    "one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or 'KEY[]'. Any other shape is "
+    "declared: docs/own-data.md."
 )
 
 
@@ -92,6 +93,9 @@ def declare_own(
             used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
             notes.append(_layout(head, used, items))
             notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
+        if not repositories:
+            hint = "Give --repositories: a folder of repositories, or one; github; or a URL to clone from."
+            raise GoldspanError("rows with gold need their repositories", where=items, hint=hint, code=Exit.USAGE)
         if is_local and (fields.get("gold") == "patch" or not (gold or keys.isdisjoint(GOLD_KEYS))):
             clones = folder.resolve().as_uri()
         elif is_local:
@@ -111,11 +115,6 @@ def _layout(head: Sequence[JsonObject], fields: Fields, items: str) -> str:
     for field in ("problem_statement", "gold"):
         for path in fields[field]:
             form = OWN_GOLD.fullmatch(path)
-            if form is None and "[" in path:
-                hint = (
-                    "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
-                )
-                raise GoldspanError(f"--gold {path!r} does not name the key of the paths", hint=hint, code=Exit.USAGE)
             key = (form["places"] or form["path"]) if form else path
             if any(get_path(row, key) is not MISSING for row in head):
                 used.append(path)
