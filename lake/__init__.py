@@ -26,11 +26,3 @@ with suppress(ModuleNotFoundError):
     from polars.lazyframe import opt_flags
 
     opt_flags.DEFAULT_QUERY_OPT_FLAGS.join_order = False
-
-# scipy loads all modules that numpy lists. Three that cost a tenth of a second per process are loaded only if imported.
-with suppress(ModuleNotFoundError):
-    import numpy
-
-    _unused = {"ctypeslib", "f2py", "testing"}
-    numpy.__numpy_submodules__.difference_update(_unused)
-    numpy.__all__[:] = [name for name in numpy.__all__ if name not in _unused]
