@@ -12,6 +12,7 @@ from ingest.benchmarks.fields import FieldError, ForeignRow
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.mining.histories import MadeRepository
+from tests.ingest.runs.agents import PATCH
 from tests.tiny import Said, command, put
 
 ENGINE = "import math\n\n\ndef burn(fuel):\n    return math.sqrt(fuel)\n"
@@ -150,24 +151,14 @@ def test_a_row_that_cannot_be_read_is_rejected_while_it_is_there_and_no_other_is
     assert Lake(tmp_path / "lake").read("rejects").is_empty()
 
 
-FIX = """\
---- a/src/engine.py
-+++ b/src/engine.py
-@@ -4,2 +4,2 @@
- def burn(fuel):
--    return math.sqrt(fuel)
-+    return math.cbrt(fuel)
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "query"),
     [
         ({"instance_id": "acme__rockets-1", "repo": "acme/rockets", "base_commit": "COMMIT",
-          "problem_statement": QUESTION, "patch": FIX, "test_patch": ""}, QUESTION),
+          "problem_statement": QUESTION, "patch": PATCH, "test_patch": ""}, QUESTION),
         # As Multi-SWE-bench publishes them.
-        ({"org": "acme", "repo": "rockets", "number": 1, "title": "Burn", "base": {"sha": "COMMIT"}, "fix_patch": FIX,
+        ({"org": "acme", "repo": "rockets", "number": 1, "title": "Burn", "base": {"sha": "COMMIT"}, "fix_patch": PATCH,
           "resolved_issues": [{"number": 3, "title": "It burns", "body": "too fast"}]}, "It burns\n\ntoo fast"),
     ],
 )  # fmt: skip
