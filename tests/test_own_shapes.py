@@ -82,7 +82,7 @@ def test_rows_with_paths_and_lines_are_questions_about_a_repository(
         ({"a": {"b": ["src/engine.py", "src/gone.py"]}}, "a.b[]"),
     ],
 )
-def test_a_place_without_lines_is_all_of_its_file(
+def test_a_place_without_lines_is_its_file(
     tmp_path: Path, repositories: Path, row: dict[str, object], written: str
 ) -> None:
     items = put(tmp_path / "my.jsonl", lines({"id": "q1", "question": QUESTION, **row}))
@@ -133,9 +133,7 @@ def test_gold_of_which_no_line_is_there_has_no_number_by_line(tmp_path: Path, re
 
 
 @pytest.mark.slow
-def test_a_row_that_cannot_be_read_is_rejected_while_it_is_there_and_no_other_is(
-    tmp_path: Path, repositories: Path
-) -> None:
+def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path: Path, repositories: Path) -> None:
     good = {"id": "q1", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]}
     bad = {"id": "q2", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "four"}]}
     unasked, unplaced = {**good, "id": "q3", "question": None}, {**good, "id": "q4", "gold": []}
@@ -162,9 +160,7 @@ def test_a_row_that_cannot_be_read_is_rejected_while_it_is_there_and_no_other_is
           "resolved_issues": [{"number": 3, "title": "It burns", "body": "too fast"}]}, "It burns\n\ntoo fast"),
     ],
 )  # fmt: skip
-def test_issues_with_a_patch_are_read_from_local_repositories(
-    tmp_path: Path, row: dict[str, object], query: str
-) -> None:
+def test_issues_with_a_patch_are_read_with_local_clones(tmp_path: Path, row: dict[str, object], query: str) -> None:
     commit = MadeRepository(tmp_path / "git/acme/rockets").commit("first", "Begin", {"src/engine.py": ENGINE})
     lacking = {"instance_id": "q2", "org": "acme", "repo": "acme/rockets"}
     items = put(tmp_path / "swe.jsonl", lines(row, lacking).replace(b"COMMIT", commit.encode()))

@@ -70,9 +70,7 @@ def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> N
     assert "my-retriever" in Lake(checkout / "lake/data").read("runs")["system"]
 
 
-def test_a_run_is_exported_and_scored_as_printed(
-    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exported_run_scores_as_printed(lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
     score, *printed = block("# Score a ranking").splitlines()

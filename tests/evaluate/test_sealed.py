@@ -72,9 +72,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("name", "was", "becomes", "moved"), SWITCHES, ids=[f"{row[0]}: {row[2]}" for row in SWITCHES])
-def test_every_switch_of_the_rules_moves_a_sealed_number(
-    copy: Path, name: str, was: str, becomes: str, moved: str
-) -> None:
+def test_every_changed_rule_moves_a_sealed_number(copy: Path, name: str, was: str, becomes: str, moved: str) -> None:
     original = (copy / name).read_text(encoding="utf-8")
     assert original.count(was) == 1, f"{name} has {was!r} {original.count(was)} times: say the switch anew"
     # Python tells compiled code from its source's size and second: two slips of one size may have both in common.

@@ -151,9 +151,7 @@ def test_a_name_that_means_none_is_an_error_that_says_what_to_write(name: str, s
          "dtype=bf16, max_length=512"),
     ],
 )  # fmt: skip
-def test_an_argument_that_means_nothing_is_an_error_that_shows_what_does(
-    name: str, texts: list[str], shown: str
-) -> None:
+def test_an_unknown_argument_is_an_error_that_shows_the_known_ones(name: str, texts: list[str], shown: str) -> None:
     for text in texts:
         with refused("takes no argument", Exit.USAGE) as caught:
             retriever_named(f"{name}:{text}")

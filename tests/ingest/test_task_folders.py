@@ -122,9 +122,7 @@ def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path)
         (["contextbench", "--items", "nobody__x-1"], Exit.USAGE, "nobody__x-1"),
     ],
 )
-def test_what_cannot_be_handed_out_is_said(
-    lake: Path, tmp_path: Path, arguments: list[str], code: Exit, words: str
-) -> None:
+def test_what_cannot_be_given_is_said(lake: Path, tmp_path: Path, arguments: list[str], code: Exit, words: str) -> None:
     _tasks(lake, *arguments, "-o", tmp_path / "out").ended(code, words)
 
 

@@ -152,9 +152,7 @@ def test_what_is_left_undone_is_exit_code_5(counts: dict[str, int | PartCounts],
     assert _outcome(**counts).code == code
 
 
-def test_a_pipe_hears_of_progress_now_and_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pipe_gets_progress_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(console, "PIPE_SECONDS", -1.0)
     assert list(Console().track(["a", "b"], "counting", total=2)) == ["a", "b"]
     assert capsys.readouterr().err == "counting: 0 of 2\ncounting: 1 of 2\n"

@@ -78,9 +78,7 @@ def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
         ("first/new.py", "def new():\n    return 3\n"),
     ],
 )
-def test_comments_docstrings_formatting_and_other_modules_leave_the_digest_alone(
-    checkout: Path, name: str, text: str
-) -> None:
+def test_comments_docstrings_formatting_and_other_modules_keep_the_digest(checkout: Path, name: str, text: str) -> None:
     before = code_digest(attribute("first.step.step"))
     assert digest_after(checkout, name, text) == before
 

@@ -173,9 +173,7 @@ def test_a_lake_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
         pass
 
 
-def test_a_write_that_fails_leaves_the_old_part_and_nothing_beside_it(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_part_and_nothing_else(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     part = lake.write("chunks", chunk_rows("s"), part="p", fingerprint="f", chunker="c")
 
     def full(self: Path, data: bytes) -> int:

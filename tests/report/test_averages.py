@@ -45,9 +45,7 @@ def test_the_note_is_the_protocols_own_rule(site: dict[str, Element]) -> None:
 
 
 @pytest.mark.parametrize(("caption", "position"), [(MICRO, 0), (MACRO, 1)])
-def test_picture_order_and_column_agree_under_every_average(
-    site: dict[str, Element], caption: str, position: int
-) -> None:
+def test_picture_and_column_agree_under_every_average(site: dict[str, Element], caption: str, position: int) -> None:
     values = {**AVERAGES, ELSEWHERE: (0.5, 0.5)}
     ordered = sorted((name for name in values if name != AGENT), key=lambda name: -values[name][position])
     assert ordered.index(BM25) - ordered.index(RANDOM) == (-1 if position == 0 else 1)
@@ -70,9 +68,7 @@ def test_picture_order_and_column_agree_under_every_average(
 
 
 @pytest.mark.parametrize("caption", [MICRO, MACRO])
-def test_what_describes_steps_is_a_mean_over_items_beside_ratios_of_sums(
-    site: dict[str, Element], caption: str
-) -> None:
+def test_metrics_of_steps_are_means_over_items_beside_ratios_of_sums(site: dict[str, Element], caption: str) -> None:
     head, *rows = table(site["contextbench-all.html"], caption)
     cells = {row[0]: row for row in rows if len(row) == len(head)}
     for name in (BM25, RANDOM):

@@ -28,9 +28,7 @@ def changed(lake: Lake) -> Lake:
     return write_boards(lake)
 
 
-def test_what_changed_is_told_the_most_first_and_the_same_in_every_build(
-    small: Lake, built: Path, tmp_path: Path
-) -> None:
+def test_changes_are_told_largest_first_and_alike_in_every_build(small: Lake, built: Path, tmp_path: Path) -> None:
     lake = changed(small)
     for name in ("a", "b"):
         command("report", "--lake", lake.root, "--site", tmp_path / name, "--since", built).done()

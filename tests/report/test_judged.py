@@ -184,9 +184,7 @@ BEIR_RUNS = (
 
 
 @pytest.mark.parametrize(("system", "protocol"), BEIR_RUNS)
-def test_a_beir_folder_is_read_again_and_its_run_scores_alike(
-    lake: Lake, tmp_path: Path, system: str, protocol: str
-) -> None:
+def test_an_exported_beir_folder_scores_alike(lake: Lake, tmp_path: Path, system: str, protocol: str) -> None:
     options = ("--protocol", protocol, "--format", "beir", "-o", tmp_path / "folder", "--lake", lake.root)
     done("report", "export", system, *options)
     again = tmp_path / "lake"

@@ -15,9 +15,7 @@ def lake(home: Path, tmp_path: Path) -> Path:
     return shutil.copytree(home / "lake2", tmp_path / "lake")
 
 
-def test_a_flipped_bit_in_any_table_is_named_and_its_part_made_again_to_the_same_bytes(
-    home: Path, tmp_path: Path
-) -> None:
+def test_a_flipped_bit_in_any_table_is_named_and_its_part_made_again_byte_by_byte(home: Path, tmp_path: Path) -> None:
     n = sum(bool(Lake(home / "lake2").parts(name)) for name in TABLES)
     flips = drawn(home / "lake2", n, seed=20240607)
     assert len({part.partition("/")[0] for part, _ in flips}) == n > 12

@@ -141,9 +141,7 @@ def test_a_lake_that_may_not_be_written_is_a_clear_error(home: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("file_bytes", [0, 5000])
-def test_a_full_disk_is_a_clear_error_and_leaves_nothing_half_written(
-    home: Path, tmp_path: Path, file_bytes: int
-) -> None:
+def test_a_full_disk_is_an_error_and_leaves_nothing_half_written(home: Path, tmp_path: Path, file_bytes: int) -> None:
     lake, err = tmp_path / "lake", tmp_path / "stderr"
     largest = max(len(data) for data in stored(home / "lake2").values())
     assert largest > 8000

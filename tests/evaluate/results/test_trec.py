@@ -177,9 +177,7 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
         (b"q1 0 d1 1\n", gzip.compress(b"q1 Q0 d1 1 0.5 me\n", mtime=0)[:-9], "cannot be read to its end"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_file_and_line(
-    tmp_path: Path, qrels: bytes, run: bytes, message: str
-) -> None:
+def test_unreadable_rows_are_named_by_file_and_line(tmp_path: Path, qrels: bytes, run: bytes, message: str) -> None:
     (tmp_path / "qrels").write_bytes(qrels)
     (tmp_path / "run").write_bytes(run)
     score(tmp_path / "qrels", tmp_path / "run").refused(Exit.INVALID, message, str(tmp_path))

@@ -227,9 +227,7 @@ def test_they_run_unasked_where_the_tokenizer_is_and_a_run_is_another_with_anoth
     assert offered().isdisjoint(NAMES)
 
 
-def test_asked_for_by_name_it_says_what_to_give(
-    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asked_by_name_it_says_what_to_give(lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOLDSPAN_CODEGEN_TOKENIZER", str(tmp_path))
     run = command("evaluate", "--lake", lake_folder, "--systems", "*+edit-codegen")
     run.ended(4, "edit-codegen cannot run here")

@@ -107,9 +107,7 @@ fields: {prompt: q, ground_truth: answer.text, path: meta.where.file, line: meta
 
 
 @pytest.mark.parametrize("root", ["../private", "{absolute}", "linked"])
-def test_what_lies_outside_its_own_folder_is_read_only_where_the_command_line_says_so(
-    tmp_path: Path, root: str
-) -> None:
+def test_files_outside_its_own_folder_are_read_only_where_the_command_line_allows_it(tmp_path: Path, root: str) -> None:
     private = tmp_path / "private"
     lay_out(private)
     with (private / "questions.jsonl").open("a") as file:

@@ -221,9 +221,7 @@ def _of_the_hub(folder: Path) -> Path:
     return declared(folder, "beir", places, {})
 
 
-def test_a_hubs_data_set_without_network_or_cache_is_a_clear_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hubs_data_set_without_network_or_cache_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def offline(*_: object, **__: object) -> None:
         message = "Couldn't reach 'acme/recipes' on the Hub (OfflineModeIsEnabled)"
         raise ConnectionError(message)

@@ -234,7 +234,7 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
     assert peak < 5 * len(large_one)
 
 
-def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
+def test_trajectories_that_show_more_than_the_limit_fail_and_say_so(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ingest.runs.read_trajectories.MAX_VIEWS", 2)

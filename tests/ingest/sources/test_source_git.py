@@ -178,9 +178,7 @@ def nested(remote: Remote, bottom: str, levels: int, times: int = 1) -> str:
     return tree
 
 
-def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_that_unfolds_is_refused_by_its_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git, "MAX_FILES", 1_000)
     remote = Remote(tmp_path / "remotes")
     blob = remote.run("hash-object", "-w", "--stdin", given=b"x = 1\n")

@@ -123,9 +123,7 @@ def test_a_content_that_is_damaged_is_fetched_again_by_the_next_run(tmp_path: Pa
     assert [data for _, data in cache.files("acme/boats", commit).read()] == [HULL[2]]
 
 
-def test_a_server_that_fails_is_asked_again_after_growing_waits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_server_is_asked_again_after_growing_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = Remote(tmp_path / "remotes").commit(HULL)
     once = f'[ $(grep -c " fetch " {tmp_path}/bin/log) -le 2 ]'
     fails = f'case " $* " in *" fetch "*) if {once}; then echo "fatal: early EOF" >&2; exit 128; fi;; esac'

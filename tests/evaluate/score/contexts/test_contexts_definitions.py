@@ -71,7 +71,7 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(
         (OFFICIAL_CONTEXTS, "A.nothing", set()),
     ],
 )
-def test_a_name_means_what_bears_it_else_what_its_last_part_names(
+def test_a_name_means_its_bearer_else_what_its_last_part_names(
     rules: ContextRules, symbol: str, meant: set[int]
 ) -> None:
     known = definitions([(0, 0, 5, "f"), (0, 6, 5, "g"), (0, 12, 5, "f"), (1, 0, 5, "f")], rules)

@@ -140,9 +140,7 @@ def read_hub(tmp_path: Path, subset: str = "full") -> Outcome:
         return ingest(store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers)
 
 
-def test_every_parquet_file_is_read_and_repositories_are_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_parquet_files_are_read_and_repositories_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = Remote(tmp_path / "remotes", "acme/rockets").commit(*COMMITTED)
     rows = [row(f"acme__rockets-{n}", base_commit=commit) for n in (1, 2)]
     files = {
