@@ -62,7 +62,7 @@ def gold_of(row: ForeignRow) -> list[GoldSpan]:
         places, *keys = form.groups(default="")
         if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
             items = enumerate(_listed(value, keys[0]), start=1)
-            return [_span(place, f"span {n}") for n, item in items for place in _places(item, *keys)]
+            return [_span(entry, f"span {n}") for n, item in items for entry in _places(item, *keys)]
     check(bool(given), f"it has none of {', '.join(paths)}")
     parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
     if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):

@@ -170,7 +170,7 @@ class _Parser:
             self.variables[_source(variable)] = value
             self._read(body, around)
             first = next(iter(self.pipelines[turn:]), around)
-            if not first.joined_by and first.echoed_row not in self._rows:
+            if first.joined_by in ("", around.joined_by) and first.echoed_row not in self._rows:
                 del self.pipelines[turn:]
         if len(self.pipelines) == start:
             self.variables[_source(variable)] = UNKNOWN

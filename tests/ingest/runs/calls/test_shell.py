@@ -246,6 +246,7 @@ def test_loops_over_known_words_are_read_turn_by_turn() -> None:
     shown = [FileSpan("a.py", 3, 4), FileSpan("b.py", 3, 4), FileSpan("b.py", 1, None)]
     assert views_of(line, "== a.py\nx\n== b.py\ny") == shown
     assert views_of(line, "== a.py\n== b.py\ny") == shown[1:]
+    assert views_of("cd . && " + line.removesuffix('; cat "$f"'), "== a.py\nx") == shown[:1]
     cut = parse_shell_call(line, "== a.py\nx")
     assert cut.views[0] == shown[0]
     assert shown[1] not in cut.views
