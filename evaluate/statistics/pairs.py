@@ -190,14 +190,17 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     order = pairs[np.argsort(Studentised(diffs, pairs).of(itself)[0], kind="stable")]
     studentised = Studentised(diffs, order)
     in_family = studentised.of(itself)[0] - _TIE
+    # One product for all sums: the signs are far larger than the parts, and reading them takes the time.
+    rows = np.concatenate([unit, studentised.rows])
     n_plain, n_stepped, n_flips = np.zeros(len(unit), np.int64), np.zeros(len(order), np.int64), 0
     for block in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
         # Only as much at once as fits a core's cache: otherwise half of the time would go into memory access.
         for signs in np.array_split(block, -(-len(block) * n_pairs // _AT_ONCE) or 1):
-            totals = signs @ unit.T
-            n_plain += (np.abs(totals, out=totals) >= observed).sum(axis=0)
+            totals, flipped = np.split(signs @ rows.T, [len(unit)], axis=1)
+            n_plain += (np.abs(totals) >= observed).sum(axis=0)
             if len(order):
-                n_stepped += (np.maximum.accumulate(studentised.of(signs), axis=1) >= in_family).sum(axis=0)
+                statistics = studentised.of_sums(flipped)
+                n_stepped += (np.maximum.accumulate(statistics, axis=1) >= in_family).sum(axis=0)
         n_flips += len(block)
     # Drawn flips do not include the observed signs, which count as one more.
     more = int(n_repos > MOST_ENUMERATED)
@@ -213,7 +216,7 @@ class Studentised:
     The statistic is d² / (v + d²), which grows with |d| / √v and needs no division by a variance of 0. The variance of
     flipped parts s·x, with shares w and sum d, is Σ (s·x − d·w)² / (1 − w), multiplied out. With few repositories it is
     so uncertain that the smallest of many variances would decide; so it is moderated, like Smyth's t, by a value that
-    no flip changes: the family's median of Σ x² / (1 − w).
+    no flip changes: the family's median of Σ x² / (1 − w). `rows` are what the signs multiply: x, then x·w / (1 − w).
     """
 
     def __init__(self, diffs: Differences, pairs: Integers) -> None:
@@ -223,13 +226,17 @@ class Studentised:
         scale = float(np.median(self._squares)) if len(pairs) else 0.0
         self._scale = scale or 1.0
         parts, self._squares = parts / np.sqrt(self._scale), self._squares / self._scale
-        self._parts, self._crossed = parts, parts * share / rest
+        self.rows = np.concatenate([parts, parts * share / rest])
         self._weight = diffs.degrees[pairs] / (diffs.degrees[pairs] + _PRIOR_DEGREES)
 
     def of(self, signs: Floats) -> Floats:
         """The statistic, (flips, pairs)."""
-        total = signs @ self._parts.T
-        variance = self._squares - 2 * total * (signs @ self._crossed.T) + total**2 * self._shares
+        return self.of_sums(signs @ self.rows.T)
+
+    def of_sums(self, sums: Floats) -> Floats:
+        """The statistic, (flips, pairs), given the signs' product with `rows`."""
+        total, crossed = np.split(sums, 2, axis=1)
+        variance = self._squares - 2 * total * crossed + total**2 * self._shares
         moderated = self._moderated(variance)
         statistic: Floats = total**2 / (moderated + total**2)
         return statistic
