@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 3
-"""Threads: one writes downloads, one soon waits for pictures, one goes on with other pages."""
+_WORKERS = 2
+"""Threads: one soon waits for pictures, one goes on with other pages."""
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.
@@ -108,7 +108,7 @@ def _write(
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
-    with drawing(new), ThreadPoolExecutor(_WORKERS) as workers:
+    with drawing(new) as artist, ThreadPoolExecutor(_WORKERS) as workers:
         from report.downloads import write_downloads
         from report.publisher import SiteMaterial
         from report.render import render
@@ -117,10 +117,9 @@ def _write(
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-        # Read before downloads are written: they keep polars' threads busy, and the first pages would wait.
-        facts = TablesRead(lake)
-        downloaded = workers.submit(write_downloads, lake, new, metadata)
-        material = SiteMaterial(facts, downloaded, about, item_text, is_local=not url and item_text is None)
+        # The process that draws has nothing to do until the first boards are read here.
+        downloaded = artist.submit(write_downloads, lake, new, metadata)
+        material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None

@@ -38,7 +38,12 @@ class LakeWithEditions(Lake):
         super().__init__(root)
         self._parts: dict[str, list[Part]] = {}
         self._frames: dict[tuple[str, ...], pl.LazyFrame] = {}
+        self._folder = editions.absolute()
         self.editions = sorted(path for path in editions.glob("*/") if any(path.glob("*.parquet")))
+
+    def __reduce__(self) -> tuple[type[Lake], tuple[Path, Path]]:  # type: ignore[override]  # two arguments
+        """Sent to another process, it reads anew."""
+        return LakeWithEditions, (self.root.absolute(), self._folder)
 
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table; the list is cached until :meth:`state` is called."""

@@ -96,8 +96,8 @@ class Figure:
 
 
 @contextmanager
-def drawing(site: Path) -> Iterator[None]:
-    """Let another process draw the figures of this block and write their files.
+def drawing(site: Path) -> Iterator[Executor]:
+    """Let another process draw the figures of this block and write their files; yield its executor for other jobs.
 
     A thread would not do: Vega holds the interpreter lock while it draws.
     """
@@ -106,7 +106,7 @@ def drawing(site: Path) -> Iterator[None]:
         # Start it now: it takes a second until it can draw, during which tables are read here.
         draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
         try:
-            yield
+            yield artist
         finally:
             _artists.pop()
 
