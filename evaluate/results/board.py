@@ -158,8 +158,9 @@ def best_first(rows: pl.DataFrame, column: tuple[Metric, int]) -> pl.DataFrame:
 
 
 def is_of_items(table: pl.DataFrame) -> bool:
-    """Whether any interval of a table from :func:`best_first` is over items, because there are too few repositories."""
-    return not table.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
+    """Whether the intervals of a table from :func:`best_first` are over items; those of partial runs alone do not count."""
+    compared = table.filter("is_whole") if table["is_whole"].any() else table
+    return not compared.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
 
 
 def board(

@@ -117,7 +117,7 @@ class Board:
 
     `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
     items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
-    `in_parts` is systems, apart, baselines. `is_of_items`: intervals are over items, as there are too few repositories.
+    `in_parts` is systems, apart, baselines. `is_of_items`: the rows' intervals are over items, as in too few repositories.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Board:
         self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.n_items = max((row.n_items for row in self.every), default=0)
-        self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
+        self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
         levels = list(dict.fromkeys(column.granularity for column in columns))
         # With four granularities or more, the table can be limited to one.
         self.granularities = levels if len(levels) >= 4 else []

@@ -150,7 +150,8 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
             if (row := known.get((*column.measure, "micro")) or known.get((*column.measure, "macro")))
         ]
         if rows:
-            differences.append({"first": facts.protocols[shown[0].name], "other": protocol, "rows": rows})
+            title = facts.benchmarks[benchmark].title
+            differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
     return differences
 
 

@@ -161,14 +161,8 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
             assert f"{best - values['fixed-nws-1500+bm25-okapi']:.2f}" in by_agents
     assert any("the best agent" in text for text in shown)
     bars = [each for each in page.all("div") if each.attributes.get("class") == "bar"]
-    widths = [
-        [
-            float(re.findall(r"width:([0-9.]+)%", part.attributes.get("style") or "")[0])
-            for part in bar.all()
-            if "style" in part.attributes
-        ]
-        for bar in bars
-    ]
+    styles = [[part.attributes["style"] or "" for part in bar.all() if "style" in part.attributes] for bar in bars]
+    widths = [[float(re.findall(r"width:([0-9.]+)%", style)[0]) for style in bar] for bar in styles]
     assert len(widths) > 3
     assert [round(sum(parts), 1) for parts in widths] == [100.0] * len(widths)
 
