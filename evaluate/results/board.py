@@ -158,7 +158,7 @@ def best_first(rows: pl.DataFrame, column: tuple[Metric, int]) -> pl.DataFrame:
 
 
 def is_of_items(table: pl.DataFrame) -> bool:
-    """Whether the intervals of a table from :func:`best_first` are over items; those of partial runs alone do not count."""
+    """Whether the whole runs' intervals in a table of :func:`best_first` are over items; if none is whole, any."""
     compared = table.filter("is_whole") if table["is_whole"].any() else table
     return not compared.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
 

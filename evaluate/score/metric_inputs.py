@@ -60,7 +60,7 @@ class ScoringInputs:
 
     @property
     def files(self) -> LineOffsets:
-        """The axis, which every protocol that measures sets of lines must have."""
+        """The offsets of the pools' files, `axis`, which must be given if a protocol measures sets of lines."""
         assert self.axis is not None, "sets of lines are measured on the lines of the pools' files"
         return self.axis
 

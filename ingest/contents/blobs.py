@@ -44,9 +44,9 @@ def pool_frames(files: Iterable[_File]) -> tuple[dy.DataFrame[Files], dy.DataFra
 def pool_batches(
     files: Iterable[_File], seen: set[str] | None = None
 ) -> Iterator[tuple[dy.DataFrame[Files], dy.DataFrame[Blobs]]]:
-    """Like :func:`pool_frames`, in batches of about `BATCH_BYTES`, with all positions 0.
+    """The rows of :func:`pool_frames` in batches of about `BATCH_BYTES` of contents; every position is 0.
 
-    A content is in the first batch that needs it, and in none if its sha256 is in `seen`, to which new ones are added.
+    A content is stored once, in the first batch that needs it; contents in `seen` are skipped, new ones added to it.
     """
     columns = table("files").columns
     seen = set() if seen is None else seen

@@ -82,7 +82,7 @@ class Ids:
         return items.pop() if len(items) == 1 else None
 
     def in_path(self, path: str) -> str:
-        """The item id that a part of a path equals, but for endings; the last such part counts. Empty if none does."""
+        """The item that a file or folder in a path is named after, endings aside; the last counts. Empty if none."""
         for part in reversed(path.split("/")):
             while part:
                 if part in self.known:

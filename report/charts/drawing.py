@@ -149,7 +149,7 @@ def powers_axis(field: str) -> alt.X:
 
 
 def powers(title: str, numbers: Sequence[float], beyond: float) -> dict[str, object]:
-    """The values of the holes of :func:`powers_axis`; `beyond` is the room at either end, as a factor.
+    """Title, range and ticks, to fill the holes of :func:`powers_axis`; `beyond` is the room at either end as a factor.
 
     Ticks are at round numbers: 1, 2, 5, 10, … or, if these are too many, powers of 10.
     """
@@ -177,7 +177,7 @@ def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
 
 
 def kinds_in(kinds: Iterable[str]) -> dict[str, object]:
-    """The values of the holes of :func:`by_kind`, for the kinds in a chart."""
+    """The names, colours and shapes of the kinds in a chart, to fill the holes of :func:`by_kind`."""
     known = set(kinds)
     looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in known}
     names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"

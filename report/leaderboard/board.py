@@ -117,7 +117,7 @@ class Board:
 
     `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
     items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
-    `in_parts` is systems, apart, baselines. `is_of_items`: the rows' intervals are over items, as in too few repositories.
+    `in_parts` is systems, apart, baselines. `is_of_items`: the intervals of `rows` are over items.
     """
 
     def __init__(

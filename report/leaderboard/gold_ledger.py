@@ -46,7 +46,7 @@ def largest_class() -> pl.Expr:
 
 @cache
 def amounts_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Value of the board's slice → run → class of the ledger → share of the gold."""
+    """The shares of gold per class of the ledger: value of the board's slice → run → class → share."""
     by_value: dict[str, dict[str, dict[str, float]]] = {board.slice[1]: {}}
     mine = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
     for value, run_id, name, share in mine.select("slice_value", "run_id", "class", "micro").iter_rows():

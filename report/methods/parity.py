@@ -87,7 +87,8 @@ def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]
 
 def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[ExpectedOutcome]:
     board = build_board(facts, facts.protocols[protocol])
-    measured = f"{board.benchmark.title}, {board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
+    over = f"{board.averaging}, {board.n_items:,} items"
+    measured = f"{board.benchmark.title}, {board.protocol.short}: {board.primary.title}, {over}"
     # Name in the expected order → the part that both systems of a pair share → row.
     rows: dict[str, dict[str, BoardRow]] = {}
     for row in board.systems:

@@ -228,7 +228,7 @@ class Audit(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """The counts above 0 in the form in which table `items` stores them: `ends-past-eof:2`."""
+        """The counts above 0 as table `items` stores them, such as `ends-past-eof:2`."""
         return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
 
 
