@@ -58,15 +58,14 @@ class Table:
         if wrong:
             raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
         ordered = frame if frame.columns == list(self.columns) else frame.select(list(self.columns))
-        if ordered.is_empty():
+        # Which rows break which rule is worked out only where any does: that takes twice as long.
+        if ordered.is_empty() or self.schema.is_valid(ordered):
             return ordered
-        valid, failure = self.schema.filter(ordered)
-        if valid.height < ordered.height:
-            rows = failure.invalid().select(self.key).head(3).rows(named=True)
-            broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
-            message = f"{self.name}: rows break {broken}"
-            raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
-        return ordered
+        _, failure = self.schema.filter(ordered)
+        rows = failure.invalid().select(self.key).head(3).rows(named=True)
+        broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
+        message = f"{self.name}: rows break {broken}"
+        raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
 
 
 TABLES: Mapping[str, Table] = {
