@@ -236,16 +236,16 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
         # Metrics that compare a list with its pool have no value if the pool is unknown.
         known = ~pl.col("metric").is_in([metric.name for metric, k in requested if reads_pool(metric, k)])
         return scores.with_columns(pl.when(known).then(pl.col("value", "numerator", "denominator")))
-    budgets = [metric.name for metric, _ in requested if metric.cut != "results"]
-    lines, at_budget = hits.filter(part=LINES), pl.col("metric").is_in(budgets)
+    budgets = [(metric, k) for metric, k in requested if metric.cut != "results"]
+    lines, at_budget = hits.filter(part=LINES), pl.col("metric").is_in([metric.name for metric, _ in budgets])
     bounding = lines.select("run_id").unique().collect()["run_id"] if budgets else pl.Series(dtype=pl.String)
     if bounding.is_empty():
         return scores
     has_lines = pl.col("run_id").is_in(bounding.implode())
-    of_lines = score_lists(Lists(inputs, lines, cases.filter(has_lines), CASE)).filter(at_budget).collect()
+    of_lines = score_lists(Lists(inputs, lines, cases.filter(has_lines), CASE), budgets).collect()
     return pl.concat([scores.filter(~(has_lines & at_budget)), of_lines])
 
 
-def score_lists(lists: Lists) -> dy.LazyFrame[Scores]:
-    """Score the ranked lists of several runs, whose key is CASE, under one protocol."""
-    return sealed(measure_runs(lists), lists.inputs.protocol)
+def score_lists(lists: Lists, requested: Requested = ()) -> dy.LazyFrame[Scores]:
+    """Score the ranked lists of several runs, whose key is CASE, by a protocol's metrics or only those `requested`."""
+    return sealed(measure_runs(lists, requested), lists.inputs.protocol)

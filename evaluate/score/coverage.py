@@ -56,8 +56,9 @@ def sizes_of_walks(
     `walks` has item (Int64, the walk), pool_id, rank, path, line_start, line_end; `lists` has the key, item, pool_id
     and the columns of OWN_TEXT.
     """
-    # Collected once, as it is used several times.
-    pieces = walk(axis.place(walks), axis, cut_offs).with_columns(axis.file_at("start")).collect().lazy()
+    # Both are collected, as they are used several times: polars would read the hits again for each use.
+    placed = axis.place(walks).collect().lazy()
+    pieces = walk(placed, axis, cut_offs).with_columns(axis.file_at("start")).collect().lazy()
     takes = {cut_off: pl.col(size_at("", *cut_off)) for cut_off in cut_offs}
     returned = pieces.group_by("item").agg(
         lines.sum().alias(size_at("n_returned", *cut_off)) for cut_off, lines in takes.items()

@@ -1,13 +1,12 @@
 """The values of metrics from relevant hits: one grouping for all metrics and cut-offs, then a row per item."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import polars as pl
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cpdist
 
-from evaluate.metrics import Metric, Requested, metrics_of
+from evaluate.metrics import Metric, RatioAt, Requested, metrics_of
 from evaluate.score.coverage import CutOff, line_sets
 from evaluate.score.metric_inputs import Lists
 from lake.catalog.protocol import Protocol
@@ -71,10 +70,10 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
     return pl.concat(values.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
-def measure_runs(lists: Lists) -> pl.LazyFrame:
-    """Everything that a protocol measures of some runs: one row per list, metric and cut-off, unsorted."""
-    inputs, key = lists.inputs, lists.key
-    protocol, requested, measured = inputs.protocol, metrics_of(inputs.protocol), []
+def measure_runs(lists: Lists, requested: Requested = ()) -> pl.LazyFrame:
+    """A protocol's metrics of some runs, or only those `requested`: a row per list, metric and cut-off, unsorted."""
+    inputs, key, protocol, measured = lists.inputs, lists.key, lists.inputs.protocol, list[pl.LazyFrame]()
+    requested = requested or metrics_of(protocol)
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     if by_hits := of_shape(requested, *BY_HITS):
         known = lists.cases.select(*key, *inputs.applying)
@@ -131,13 +130,21 @@ def reads_pool(metric: Metric, k: int) -> bool:
 
 
 def _numerators(requested: Requested) -> list[pl.Expr]:
-    return [metric.at(k).numerator.cast(pl.Float64).alias(f"{label(metric, k)}/n") for metric, k in requested]
+    return [_sides(metric.at, label(metric, k), k)[0] for metric, k in requested]
 
 
 def _denominators(requested: Requested) -> list[pl.Expr]:
-    return [metric.at(k).denominator.cast(pl.Float64).alias(f"{label(metric, k)}/d") for metric, k in requested]
+    return [_sides(metric.at, label(metric, k), k)[1] for metric, k in requested]
 
 
+# Cached like the expressions below: every part, chunker and protocol needs the same ones again.
+@cache
+def _sides(at: RatioAt, name: str, k: int) -> tuple[pl.Expr, pl.Expr]:
+    ratio = at(k)
+    return ratio.numerator.cast(pl.Float64).alias(f"{name}/n"), ratio.denominator.cast(pl.Float64).alias(f"{name}/d")
+
+
+@cache
 def _value(metric: Metric, k: int) -> pl.Expr:
     name = label(metric, k)
     numerator, denominator = pl.col(f"{name}/n"), pl.col(f"{name}/d")
@@ -148,6 +155,7 @@ def _value(metric: Metric, k: int) -> pl.Expr:
     return pl.when(denominator == 0).then(nothing).otherwise(exact).alias(name)
 
 
+@cache
 def _score(metric: Metric, k: int) -> list[pl.Expr]:
     name = label(metric, k)
     is_pooled = metric.micro != "undefined"
@@ -167,6 +175,10 @@ def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
 
     Stripped lines that are not blank are compared, as many as the target has (RepoCoder's compute_score).
     """
+    # Imported when needed: rankings have no completions.
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import cpdist
+
     given, wanted = (pl.col(name).str.extract_all(_LINE) for name in ("completion", "target_text"))
     given, wanted = given.list.head(wanted.list.len()).list.join("\n"), wanted.list.join("\n")
     texts = cases.with_columns(given=given, wanted=wanted, is_exact=given == wanted).collect()
