@@ -3,18 +3,22 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from glob import escape
 from itertools import chain, count, pairwise
 
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
+from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline
 from ingest.runs.trajectory import UNKNOWN
 
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _MAX_REPEATED = 200_000  # characters of the bodies of loops, each as often as it runs
+_EACH = "\1"  # the value of a loop's variable while its `echo` is looked for in the output
 _PREFIXES = {
     "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0, "rtk": 0,
     "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
@@ -26,46 +30,10 @@ _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _Stage = tuple[Node, list[Node]]  # a statement and its redirections
 _JOINING = ("list", "pipeline", "redirected_statement")
 _CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
+_READS = re.compile(r"(?:IFS=\S* )?read\b")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
 _VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word at its second variable without braces
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
-
-
-@dataclass
-class Command:
-    """A command: its words without quotes and redirections, and whether its output or its errors are hidden."""
-
-    words: list[str] = field(default_factory=list)
-    is_hidden: bool = False
-    hides_errors: bool = False
-
-    @property
-    def name(self) -> str:
-        """The command's name without its folder; empty if it has no words."""
-        return self.words[0].rpartition("/")[2] if self.words else ""
-
-
-@dataclass
-class Pipeline:
-    """Commands connected by pipes; `joined_by` is the operator before them, `scope` the subshells they run in."""
-
-    commands: list[Command]
-    joined_by: str = ""
-    scope: tuple[int, ...] = ()
-
-    @property
-    def is_hidden(self) -> bool:
-        """Whether all of its output is hidden."""
-        return any(command.is_hidden for command in self.commands)
-
-    @property
-    def echoed_row(self) -> str:
-        """The one row of text that an `echo` or `printf` prints whenever it runs; empty for any other pipeline."""
-        first, *following = self.commands
-        text = " ".join(word for word in first.words[1:] if word not in ("-e", "-E")).replace("\\n", "\n").strip()
-        is_row = not (UNKNOWN in text or "\n" in text or re.match(r"-[eE]*n", text))
-        is_plain = first.name == "echo" or (first.name == "printf" and "%" not in text)
-        return text if is_row and is_plain and not following and not self.is_hidden else ""
 
 
 def parse_command_line(line: str | Sequence[str], output: str = "") -> list[Pipeline] | None:
@@ -103,7 +71,7 @@ def without_documents(text: str) -> str:
 class _Parser:
     def __init__(self, output: str) -> None:
         self.pipelines: list[Pipeline] = []
-        self._rows = {"", *map(str.strip, output.split("\n"))}
+        self._rows = dict.fromkeys(["", *map(str.strip, output.split("\n"))])
         self.variables = {"PWD": "."}
         self._scopes, self._depth, self._repeated = count(1), 0, 0
 
@@ -121,7 +89,7 @@ class _Parser:
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
         first, *following = pipeline.commands
-        given = pairwise(first.words[1:] if first.name in ("bash", "sh", "zsh") else ())
+        given = pairwise(first.words[1:] if first.name in SHELLS else ())
         script = next((text for flag, text in given if re.fullmatch(r"-[a-z]*c", flag)), None)
         if script is not None and self._depth < _MAX_DEPTH:
             around = Command(is_hidden=first.is_hidden, hides_errors=first.hides_errors)
@@ -142,7 +110,12 @@ class _Parser:
         if node.type in ("command", "variable_assignment"):
             self.add(replace(around, commands=[self._command(node, first), *following]))
         elif node.type in _JOINING:
-            for operator, ((body, redirects), *piped) in _joined(node):
+            for operator, statements in _joined(node):
+                # A loop over the rows that are piped into it prints them nowhere itself.
+                first_shown = max(
+                    (n for n, (stage, _) in enumerate(statements) if stage.type == "while_statement"), default=0
+                )
+                (body, redirects), *piped = statements[first_shown:]
                 stages = [self._redirected(self._command(stage, Command()), after) for stage, after in piped]
                 start = self._redirected(first, redirects, is_fed=body.type)
                 joined_by = operator or around.joined_by
@@ -152,6 +125,8 @@ class _Parser:
                 self._assign(child)
         elif node.type == "for_statement" and len(children) > 1:
             self._loop(children, around)
+        elif node.type == "while_statement" and _READS.match(_source(children[0])):
+            self._loop([children[0].named_children[-1], children[-1]], around)
         elif node.type not in _CLOSED and not node.type.endswith("_redirect"):
             inner = replace(around, scope=(*around.scope, next(self._scopes))) if node.type == "subshell" else around
             for number, child in enumerate(children):
@@ -161,26 +136,47 @@ class _Parser:
     def _loop(self, nodes: Sequence[Node], around: Pipeline) -> None:
         """Add what a loop over words runs at each turn or, if no turn is known, what it runs for an unknown word."""
         variable, *words, body = nodes
+        name, size = _source(variable), body.end_byte - body.start_byte
         is_short = self._repeated < _MAX_REPEATED
-        values = list(chain.from_iterable(map(self._words, words))) if is_short else []
-        self._repeated += len(values) * (body.end_byte - body.start_byte)
+        values = list(chain.from_iterable(map(self._words, words))) if is_short and words else [UNKNOWN]
+        values = [
+            word for value in values for word in (self._echoed(value, name, body) if UNKNOWN in value else [value])
+        ]
+        self._repeated += len(values) * size
         start = len(self.pipelines)
         for value in values if self._repeated < _MAX_REPEATED else ():
             turn = len(self.pipelines)
-            self.variables[_source(variable)] = value
+            self.variables[name] = value
             self._read(body, around)
             first = next(iter(self.pipelines[turn:]), around)
             if first.joined_by in ("", around.joined_by) and first.echoed_row not in self._rows:
                 del self.pipelines[turn:]
         if len(self.pipelines) == start:
-            self.variables[_source(variable)] = UNKNOWN
+            self.variables[name] = UNKNOWN
             self._read(body, around)
+
+    def _echoed(self, pattern: str, name: str, body: Node) -> list[str]:
+        """The words for a pattern that the first `echo` of a loop's body printed; the pattern if it printed none."""
+        start, self.variables[name] = len(self.pipelines), _EACH
+        self._repeated += body.end_byte - body.start_byte
+        if self._repeated < _MAX_REPEATED:
+            self._read(body, Pipeline([Command()]))
+        texts = (pipeline.echoed_row for pipeline in self.pipelines[start:])
+        before, mark, after = next((text for text in texts if _EACH in text), "").partition(_EACH)
+        del self.pipelines[start:]
+        if not mark or not (before + after + pattern).strip(UNKNOWN + " "):
+            return [pattern]
+        glob = escape(before) + pattern.replace(UNKNOWN, "*") + escape(after)
+        rows = (row for row in self._rows if len(row) < _MAX_VALUE and fnmatchcase(row, glob))
+        words = (row[len(before) : len(row) - len(after)] for row in rows)
+        # `*` stands for no slash, unlike an output.
+        return [word for word in words if pattern == UNKNOWN or word.count("/") == pattern.count("/")]
 
     def _command(self, node: Node, around: Command) -> Command:
         if node.type != "command":
             self._assign(node)
             return Command([] if node.type == "variable_assignment" else [node.type])
-        parts = [child for child in node.named_children if child.type != "variable_assignment"]
+        parts = [child for child in node.children if child.type != "variable_assignment"]
         redirects = [child for child in parts if child.type.endswith("_redirect")]
         command = self._redirected(around, redirects)
         words = (self._words(child) for child in parts if child not in redirects)

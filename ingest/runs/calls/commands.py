@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ingest.runs.calls.bash import Pipeline
+from ingest.runs.calls.pipelines import Pipeline
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
@@ -53,6 +53,12 @@ class PrintedRange:
     files: CommandWords
     last: int | None = None
     is_numbered: bool = False  # whether it numbers all lines of its files
+
+    @property
+    def n_first(self) -> int | None:
+        """How many of the first lines it prints, if no others; None if it prints others, or all."""
+        window = self.windows[0] if self.windows and len(self.windows) == 1 else (0, None)
+        return window[1] if window[0] == 1 else None
 
     def of(self, view: FileSpan) -> list[FileSpan]:
         """The spans that are printed if the command reads `view`."""

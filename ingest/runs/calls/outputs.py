@@ -30,6 +30,28 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
+_CUT = re.compile(
+    r"…[0-9]+ (?:tokens|chars) truncated…[^\n]*|<(?:response clipped|output too long - dropped )[^\n]*"
+    r"|^(?:---\n)?(?:</output_head>|<elided_chars>|\.{3}output truncated\.{3}|\[output truncated - "
+    r"|[ \t]*(?:(?:\.{3}|…) ?[\[(<]|[\[(<](?:\.{3}|…| ?[0-9]))(?! omitted [0-9]+ of )[^\n]{0,300}?"
+    r"\b(?:truncated|omitted|elided|clipped|limited)\b(?! for fixture))[^\n]*"
+    r"(?:\n(?:---|</?(?:elided_chars|output_tail)>|[0-9]+ characters elided|Full output saved to: [^\n]*)?[ \t]*"
+    r"(?=\n))*"
+    r"(?:\n[^\n]*)?",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The text in place of a part of an output that its harness left out, and the row after it, which is not whole."""
+_CUT_MARK = "\1"
+_SAVED = re.compile(
+    r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?s:.*?)\nPreview \(first [^)\n]*\):\n"
+    r"(?P<rows>(?s:.*?))(?:(?:\n\.\.\.)?\s*</persisted-output>)?\s*"
+)
+"""The preview of an output that was too large to show and is saved in a file."""
+_ABOUT_CUT = re.compile(
+    r"\A(?:Output too large\. Showing first [^\n]*"
+    r"|Tool output was too large (?s:.{0,2000}?)\nTruncated part of the output:)\n"
+)
+_LAST_ROWS = re.compile(r"(?P<rows>.*)\n\[Showing l(?!ines 1-)[^\n]*Full output: [^\n]*\]\s*", re.DOTALL)
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(
     r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
@@ -86,18 +108,35 @@ def numbers_in(output: str) -> list[int]:
     return [line for line in numbers if line]
 
 
-def first_lines(spans: Iterable[FileSpan], n: int) -> list[FileSpan]:
-    """The parts of `spans` that the first `n` lines of an output show."""
+def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]:
+    """The parts of `spans` that the first `n` lines of an output show, and how many of these lines are left."""
     shown = list[FileSpan]()
     for span in spans:
-        if span.start is None:
-            shown.append(span)
-            continue
-        last = span.start + n - 1
-        end = last if span.end is None else min(span.end, last)
-        shown += [replace(span, end=end)] * (n > 0)
-        n -= max(end - span.start + 1, 0)
-    return shown
+        last = (
+            None
+            if span.start is None
+            else span.start + n - 1
+            if span.end is None
+            else min(span.end, span.start + n - 1)
+        )
+        shown += [replace(span, end=last)] * (n > 0)
+        n -= n if span.start is None or last is None else max(last - span.start + 1, 0)
+    return shown, n
+
+
+def with_cuts_marked(output: str) -> str:
+    """An output with one and the same row wherever its harness left out a part of it."""
+    if saved := _SAVED.fullmatch(output):
+        return f"{saved['rows']}\n{_CUT_MARK}\n"
+    if ends := _LAST_ROWS.fullmatch(output):
+        return f"{_CUT_MARK}\n{ends['rows']}"
+    return _CUT.sub(f"\n{_CUT_MARK}\n", _ABOUT_CUT.sub("", output))
+
+
+def rows_before_cut(output: str) -> int | None:
+    """The number of rows of an output before the first mark of a part left out; None if there is no mark."""
+    before, mark, _ = output.partition(_CUT_MARK)
+    return (before.rstrip().count("\n") + bool(before.strip())) if mark else None
 
 
 class FileWindow(NamedTuple):

@@ -25,9 +25,19 @@ from dataclasses import replace
 from functools import partial
 
 from ingest.runs.calls import commands
-from ingest.runs.calls.bash import Pipeline, parse_command_line, without_documents
+from ingest.runs.calls.bash import parse_command_line, without_documents
 from ingest.runs.calls.commands import FileSearch, PrintedRange, git_options, options_of, verb_of
-from ingest.runs.calls.outputs import Failures, hunks_in, joined_lines, listed_spans, numbers_in
+from ingest.runs.calls.outputs import (
+    Failures,
+    first_lines,
+    hunks_in,
+    joined_lines,
+    listed_spans,
+    numbers_in,
+    rows_before_cut,
+    with_cuts_marked,
+)
+from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
@@ -67,12 +77,12 @@ def parse_shell_call(
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
-    printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
+    printed = None if output is None else with_cuts_marked(_MARKS.sub("", output).replace("\r", ""))
     line = _BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command
     pipelines = parse_command_line(line, printed or "")
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    walk, parts = _Walk(printed, folder), _parts(pipelines, printed)
+    walk, parts = _Walk(pipelines, printed, folder), _parts(pipelines, printed)
     for part, text in parts:
         walk.read(part, text, failed=failed and part is parts[-1][0])
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
@@ -101,8 +111,10 @@ def _parts(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequ
 class _Walk:
     """The state of reading a command line: what it has shown so far, and the folder of each subshell."""
 
-    def __init__(self, output: str | None, folder: str) -> None:
+    def __init__(self, pipelines: Sequence[Pipeline], output: str | None, folder: str) -> None:
         self.failures = Failures(output or "")
+        # How many pipelines each command prints: several, if a loop or a group is piped into it.
+        self.feeds = Counter(id(command) for line in pipelines for command in line.commands[1:])
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
         self.views, self.unread, self.reads = list[FileSpan](), list[str](), False
 
@@ -120,14 +132,30 @@ class _Walk:
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)
         searched = {each.only for each in read if isinstance(each, FileSearch)}
+        names = [commands.unrolled(line).commands[0].name for line in printing]
+        self.has_headings = names.count("head") + names.count("tail") == 1
         self.only = searched.pop() if len(searched) == 1 else ""
-        showed = False
+        self.left, showed = rows_before_cut(output or ""), False
+        self.is_cut = self.left is not None
+        if not self.is_cut and any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands):
+            self.left = None if output is None else len(output.rstrip().split("\n"))
         for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
                 continue
-            before = len(self.views)
+            before, self.is_told = len(self.views), False
             self._read(pipeline)
+            if self.left is not None and pipeline in printing:
+                self._cut(pipeline.commands[0], before)
             showed = len(self.views) > before and not pipeline.commands[0].hides_errors
+
+    def _cut(self, first: Command, start: int) -> None:
+        """Drop from the newest views what lies behind the rows that the output still has for it."""
+        views = self.views[start:]
+        shown, left = (views, 0) if self.is_told else first_lines(views, self.left or 0)
+        self.views[start:] = shown
+        self.left = left if views else (self.left or 0) - 1 if first.name in ("echo", "printf") else 0
+        if len(self.views) - start < len(views) or (self.is_cut and self.views[start:] != views):
+            self.unread.append(f"command {first.name} whose output was cut off")
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
         """The number of pipelines that ran: in a failed `&&` chain, up to the last that can fail without a message."""
@@ -183,20 +211,23 @@ class _Walk:
         if None in piped or any(isinstance(each, FileSearch) and each.is_silent for each in (reading, *piped)):
             return ()
         if isinstance(reading, FileSearch):
-            self.reads = True
+            self.reads = self.is_told = True
             return self._listed(reading)
         if reading is None:
+            if first.name in SHELLS and "-c" in first.words and self.has_printed:
+                self.unread.append(f"command {first.name} of files that only the shell knew")
             hunks = hunks_in(self.output or "") if verb_of(first.words)[0] in commands.DIFFS else ()
             self.reads |= bool(hunks)
+            self.is_told = bool(hunks)
             return hunks
         if any(UNKNOWN in file for file in reading.files):
             # `head` and `tail` print the names of several files.
-            headings = _HEADINGS.findall(self.output or "") if first.name in ("head", "tail") else []
+            headings = _HEADINGS.findall(self.output or "") if self.has_headings else []
             if not headings:
                 self.unread.append(f"command {first.name} of files that only the shell knew")
             reading = replace(reading, files=[*reading.files, *dict.fromkeys(headings)])
         self.reads |= bool(reading.files)
-        return self._printed(reading, piped)
+        return self._printed(reading, piped, pipeline.commands[1:])
 
     def _listed(self, search: FileSearch) -> list[FileSpan]:
         only = search.only
@@ -227,22 +258,32 @@ class _Walk:
         paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)
         return [span for span, path in zip(spans, paths, strict=True) if f"{path}/".startswith(below)]
 
-    def _printed(self, printed: PrintedRange, piped: Sequence[FileSearch | PrintedRange | None]) -> list[FileSpan]:
+    def _printed(
+        self, printed: PrintedRange, piped: Sequence[FileSearch | PrintedRange | None], into: Sequence[Command]
+    ) -> list[FileSpan]:
         no_path = re.compile(rf"/dev/|-|.*[{UNKNOWN}\n]", re.DOTALL)
         paths = [file for file in printed.files if 0 < len(file) < 500 and not no_path.match(file)]
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
-        for each in piped:
+        for each, command in zip(piped, into, strict=True):
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
             if isinstance(each, FileSearch) and each.is_numbered and first_line is not None:
                 # `grep -n` counts from the first line of its input.
                 hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
                 ahead = first_line - 1
                 if hits:
+                    self.is_told = True
                     return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
-            if not isinstance(each, PrintedRange) or (len(spans) > 1 and each.windows != commands.ALL_LINES):
+            is_shared = self.feeds[id(command)] > 1
+            is_joined = len(spans) > 1 or is_shared
+            if isinstance(each, PrintedRange) and is_joined and (n := each.n_first) is not None:
+                spans, _ = first_lines(spans, n)
+            elif is_shared and isinstance(each, PrintedRange) and each.windows != commands.ALL_LINES:
+                self.unread.append(f"command {command.name} of several commands' output")
+                return []
+            elif not isinstance(each, PrintedRange) or (is_joined and each.windows != commands.ALL_LINES):
                 # It prints some of their lines, but which is unknown.
                 spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
             else:
@@ -250,5 +291,6 @@ class _Walk:
         if len(files) == 1 and self.is_alone and printed.is_numbered:
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
-            spans = joined_lines((files[0], line) for line in numbers) or spans
+            told = joined_lines((files[0], line) for line in numbers)
+            self.is_told, spans = bool(told), told or spans
         return spans

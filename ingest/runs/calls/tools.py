@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ingest.runs.calls.outputs import first_lines, listed_spans
+from ingest.runs.calls.outputs import first_lines, joined_lines, listed_spans, rows_before_cut, with_cuts_marked
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
 
 _READERS = (
     "read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread", "read_files",
-    "read_many_files", "read_multiple_files",
+    "read_many_files", "read_multiple_files", "read_text_file",
 )  # fmt: skip
 _EDITORS = (
     "str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor", "text_editor",
@@ -73,14 +73,10 @@ _NEVER_RUN = re.compile(
     r"exec command rejected|aborted by user)"
 )
 """The beginning of the text that replaces the output of a shell call that was denied or cancelled as a whole."""
+_GOES_ON = re.compile(r"\[[^\n]*\bUse offset=([0-9]+) to continue\.\]\s*\Z")
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*(?:\(?no |(?:found )?0 |nothing )", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
-_SAVED = re.compile(
-    r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?P<about>(?s:.*?)\n)Preview \(first [^)\n]*\):\n"
-)
-"""The text before the preview of an output that was too large to show; it gives the file with the whole output."""
-_SAVED_ENDS = re.compile(r"(?:\n\.\.\.)?\s*</persisted-output>\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -140,10 +136,6 @@ def parse_call(call: ToolCall) -> ParsedCall:
     lines and files that its output lists. Others show nothing; an unknown tool is added to `unread`.
     """
     folder = call.folder or ""
-    if saved := _SAVED.match(call.output or ""):
-        beginning = _SAVED_ENDS.sub("", (call.output or "")[saved.end() :])
-        parsed = parse_call(replace(call, output=beginning))
-        return replace(parsed, views=tuple(first_lines(parsed.views, beginning.count("\n") + 1)))
     if not call.is_answered:
         return ParsedCall(folder=folder, unread=(NO_RESULT,))
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
@@ -157,14 +149,15 @@ def parse_call(call: ToolCall) -> ParsedCall:
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
         was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
-    path = first_text(call.arguments, _PATHS)
+    path, output, unread = first_text(call.arguments, _PATHS), with_cuts_marked(call.output or ""), ""
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
-    spans, output, unread = list[FileSpan](), call.output or "", ""
+    spans = list[FileSpan]()
     if call.failed or _REFUSED.match(output):
         pass
     elif call.tool not in _SEARCHES:
-        spans = _read(path, call) if path else list(_read_many(call.arguments))
+        printed = call if call.output is None else replace(call, output=output)
+        spans = _read(path, printed) if path else list(_read_many(call.arguments))
         unread = "" if spans or path or not output.strip() else f"tool {call.name} without a path"
     elif not _NO_HITS.match(output):
         is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
@@ -201,13 +194,19 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
     numbers = [line for line in given if line is not None]
     numbers = numbers or _barred(output or "")
+    if output is not None and call.lines is None:
+        rows, goes_on = rows_before_cut(output), _GOES_ON.search(output)
+        if rows is not None and numbers == sorted(set(numbers)):
+            whole = FileSpan(path, start, end)
+            return joined_lines((path, line) for line in numbers) or first_lines([whole], rows)[0]
+        end = (line_of(goes_on[1]) or 1) - 1 if goes_on else end
     # Numbers with gaps are part of the file's own text.
     is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
     if output is not None and lines:
         asked_end, (start, end) = end, lines
         # An editor numbers one line more than the file, or the requested range, has.
-        if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
+        if end is not None and call.tool in _EDITORS and "<NOTE>" not in output:
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
 
@@ -239,7 +238,9 @@ def _asked(arguments: JsonRecord) -> tuple[int | None, int | None]:
     start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end
-    offset, limit = (line_of(arguments, name) for name in ("offset", "limit"))
+    if "tail" in arguments:
+        return None, None
+    offset, limit = (line_of(arguments, name) for name in ("offset", "head" if "head" in arguments else "limit"))
     if offset is not None and offset < 0:
         return None, None
     start = max(offset or 1, 1)

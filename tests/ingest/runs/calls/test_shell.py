@@ -29,7 +29,8 @@ PRINTED = [
     ("tail -n +100 a.py | head -n 20", [FileSpan("a.py", 100, 119)]),
     ("awk 'NR>=3 && NR<=9' a.py", [FileSpan("a.py", 3, 9)]),
     ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [FileSpan("a.py", 3, 9)]),
-    ("cat a.py b.py | head -3", [FileSpan("a.py"), FileSpan("b.py")]), ("cat a.py | grep burn", [FileSpan("a.py")]),
+    ("cat a.py b.py | head -3", [FileSpan("a.py", 1, 3)]),
+    ("cat a.py b.py | tail -3", [FileSpan("a.py"), FileSpan("b.py")]), ("cat a.py | grep burn", [FileSpan("a.py")]),
     ("head -n 5 a.py | tail -n +9", []), ("sed -n '9,3p' a.py", [FileSpan("a.py", 9, 9)]),
     ("awk '{ if (NR >= 3 && NR <= 9) { print } }' a.py", [FileSpan("a.py", 3, 9)]),
     ("awk 'NR>=7' a.py", [FileSpan("a.py", 7, None)]), ("awk 'NR==3{print;exit}' a.py", [FileSpan("a.py", 3, 3)]),
@@ -259,6 +260,70 @@ def test_loops_over_known_words_are_read_turn_by_turn() -> None:
     ]
 
 
+ECHOED = "== src/a.py\nx\n== src/b.py\ny"
+
+
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        ('for f in src/*.py; do echo "== $f"; sed -n 1,2p "$f"; done', ECHOED),
+        ('cd . && for f in $(git ls-files); do echo; echo "== $f"; head -n 2 $f; done', ECHOED),
+        ("for f in *.py src/*; do printf '%s %s\\n' == \"$f\"; head -n 2 $f | cat; done", ECHOED),
+        ("find src | sort | while IFS= read -r f; do echo == $f; head -n 2 $f; done", ECHOED),
+        ('for f in src/*.py; do echo "$f"; head -n 2 $f; done | head -n 90', "src/a.py\nx\ny\nsrc/b.py\nx\ny"),
+        ('while read f; do printf "\\n> %s <\\n" $f; head -2 $f; done', "\n> src/a.py <\nx\n\n> src/b.py <\ny\nz"),
+    ],
+)
+def test_words_that_only_the_shell_knew_are_told_by_what_a_loop_echoes(line: str, output: str) -> None:
+    parsed = parse_shell_call(line, output)
+    assert parsed.unread == ()
+    assert [(view.path, view.start) for view in parsed.views] == [("src/a.py", 1), ("src/b.py", 1)]
+
+
+def test_of_several_commands_piped_into_one_only_the_first_lines_are_known() -> None:
+    for line in ("{ cat a.py; cat b.py; } | head -3", "for f in a.py b.py; do cat $f; done | head -n 3"):
+        assert views_of(line, "x\ny\nz") == [FileSpan("a.py", 1, 3)], line
+    assert views_of("(head -2 a.py; cat b.py) | head -3", "x\ny\nz") == [FileSpan("a.py", 1, 2), FileSpan("b.py", 1, 1)]
+    parsed = parse_shell_call("(cat a.py; cat b.py) | tail -3", "x\ny\nz")
+    assert (parsed.views, set(parsed.unread)) == ((), {"command tail of several commands' output"})
+
+
+CUT = [
+    "…123 tokens truncated…z\nw", "\n[... Observation truncated due to length ...]\nz", "<response clipped><NOTE>",
+    "\n</output_head>\n<elided_chars>\n12 characters elided\n</elided_chars>\n<output_tail>\nz\nw",
+    "\n[... output limited to 10000 bytes; 71 interior bytes omitted ...]\nz", "\n\n... [63 lines truncated] ...\n\nz",
+    "\n(...12 lines omitted...)\nz", "\n---\n... [CONTENT TRUNCATED] ...\n---\nz", "\n[Output truncated - 1 KB]\nz",
+    "\n<output too long - dropped 12 lines from the middle>\nz",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cut", CUT)
+def test_of_an_output_that_was_cut_off_only_the_lines_before_are_known(cut: str) -> None:
+    parsed = parse_shell_call("cat a.py", f"x\ny{cut}")
+    assert (parsed.views, parsed.unread) == ((FileSpan("a.py", 1, 2),), ("command cat whose output was cut off",))
+    several = views_of("sed -n 5,5p a.py; cat b.py; cat c.py", f"x\ny{cut}")
+    assert several == [FileSpan("a.py", 5, 5), FileSpan("b.py", 1, 1)]
+    assert views_of("echo x; cat b.py; ls; cat c.py", f"x\ny{cut}") == [FileSpan("b.py", 1, 1)]
+    assert views_of("ls; cat a.py", f"x\ny{cut}") == []
+    # Rows with numbers are those, before and after the cut; the row at the cut is not whole.
+    numbered = views_of("nl -ba a.py | sed -n 1,9p", f"     1\tx\n     2\ty{cut}\n     9\tz")
+    assert numbered == [FileSpan("a.py", 1, 2), FileSpan("a.py", 9, 9)]
+    assert views_of("grep -rn x src", f"src/a.py:3:x\nsrc/b.py:4:x{cut}\nsrc/c.py:5:x") == [
+        FileSpan(path, line, line) for path, line in (("src/a.py", 3), ("src/b.py", 4), ("src/c.py", 5))
+    ]
+
+
+def test_rows_like_a_cut_may_be_the_text_of_a_file() -> None:
+    for row in ("[... omitted 0 of 60 lines ...]", "# [truncated]", "x = '... [truncated]'", "(omitted for brevity)"):
+        assert views_of("cat a.py", f"x\n{row}\ny") == [WHOLE], row
+
+
+@pytest.mark.parametrize("output", ["...output truncated...\n\ny\nz", "y\n\n[Showing lines 8-9 of 9. Full output: /o]"])
+def test_of_an_output_without_its_beginning_no_line_is_known(output: str) -> None:
+    parsed = parse_shell_call("cat a.py", output)
+    assert (parsed.views, parsed.unread) == ((), ("command cat whose output was cut off",))
+
+
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
     for command in (
         "for f in *.py; do cat $f; done",
@@ -268,9 +333,13 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
         "cat $(git ls-files)",
         "ls | xargs cat",
         "cat {a..c}.py",
+        'for f in *; do echo "$f"; cat "$f"; done',
+        "ls | while read f; do cat $f; done",
     ):
         reading = parse_shell_call(command, "x")
         assert (reading.views, reading.unread) == ((), ("command cat of files that only the shell knew",))
+    for command in ("ls | xargs -I{} sh -c 'cat {}'", "find . -exec sh -c 'cat $1' _ {} ';'"):
+        assert parse_shell_call(command, "x").unread == ("command sh of files that only the shell knew",)
     search = parse_shell_call("for f in *.py; do grep -n x $f; done", "3:x")
     assert (search.views, search.unread) == ((), ("search of files that only the shell knew",))
 

@@ -35,6 +35,22 @@ def test_of_an_output_that_was_saved_its_beginning_is_seen(saved: str) -> None:
         assert list(parse_call(ToolCall("bash", {"command": command}, saved)).views) == views, command
 
 
+@pytest.mark.parametrize(
+    ("arguments", "output", "views"),
+    [
+        ({}, "x\ny\n... [63 lines truncated] ...\nz", [FileSpan("a.py", 1, 2)]),
+        ({"offset": 5}, "x\n\n[3 more lines in file. Use offset=6 to continue.]", [FileSpan("a.py", 5, 5)]),
+        ({}, " 3\tx\n 4\ty\n… [12 characters omitted] …\n y\n 9\tz", [FileSpan("a.py", 3, 4), FileSpan("a.py", 9, 9)]),
+        ({"head": 5}, "x", [FileSpan("a.py", 1, 5)]), ({"tail": 5}, "x", [FileSpan("a.py")]),
+    ],
+)  # fmt: skip
+def test_of_a_file_that_is_not_shown_whole_its_shown_lines_are_seen(
+    arguments: dict[str, object], output: str, views: list[FileSpan]
+) -> None:
+    call = ToolCall("mcp__filesystem__read_text_file", {"path": "a.py", **arguments}, output)
+    assert list(parse_call(call).views) == views
+
+
 @pytest.mark.parametrize("name", ["ReadFile", "text_editor", "developer__text_editor", "str_replace_based_edit_tool"])
 def test_a_reading_tool_is_known_by_any_of_its_names(name: str) -> None:
     given = {"command": "view", "path": "a.py"}
