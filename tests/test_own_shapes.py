@@ -1,18 +1,13 @@
 import gzip
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest.benchmarks.contextbench.gold import WHOLE_FILE, gold_of
-from ingest.benchmarks.fields import FieldError, ForeignRow
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest.mining.histories import MadeRepository
-from tests.ingest.runs.agents import PATCH
 from tests.tiny import Said, command, put
 
 ENGINE = "import math\n\n\ndef burn(fuel):\n    return math.sqrt(fuel)\n"
@@ -91,23 +86,6 @@ def test_a_place_without_lines_is_its_file(
     assert gold(tmp_path) == [("q1", "src/engine.py", 0, 5)]
 
 
-@pytest.mark.parametrize(
-    ("repo", "below", "there"),
-    [("rockets", "acme/rockets", True), ("acme/rockets", "rockets", True), ("rockets", ".", True), ("x", "y", False)],
-)
-def test_a_repository_is_looked_for_by_its_name_and_named_where_it_is_not_there(
-    tmp_path: Path, repo: str, below: str, *, there: bool
-) -> None:
-    put(tmp_path / "repos" / below / "src/engine.py", ENGINE.encode())
-    location = {"path": "src/engine.py", "lines": "4-5"}
-    rows = [{"id": "q0", "gold": [{**location, "path": "no.py"}]}, {"id": "q1", "gold": [location]}]
-    items = put(tmp_path / "my.jsonl", lines(*({"question": QUESTION, "repo": repo, **row} for row in rows)))
-    run = own(tmp_path, "--items", items, "--repositories", tmp_path / "repos").ended(Exit.INCOMPLETE)
-    assert (gold(tmp_path) == [BURN]) == there
-    assert ("repos has no folder of x; it has y" in run.err) != there
-    assert ("next: " in run.out + run.err) == there
-
-
 @pytest.mark.slow
 def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     places = [("engine burn fuel", "src/engine.py"), ("orbit", "src/orbit.py")]
@@ -149,27 +127,6 @@ def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path:
     assert Lake(tmp_path / "lake").read("rejects").is_empty()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("row", "query"),
-    [
-        ({"instance_id": "acme__rockets-1", "repo": "acme/rockets", "base_commit": "COMMIT",
-          "problem_statement": QUESTION, "patch": PATCH, "test_patch": ""}, QUESTION),
-        # As Multi-SWE-bench publishes them.
-        ({"org": "acme", "repo": "rockets", "number": 1, "title": "Burn", "base": {"sha": "COMMIT"}, "fix_patch": PATCH,
-          "resolved_issues": [{"number": 3, "title": "It burns", "body": "too fast"}]}, "It burns\n\ntoo fast"),
-    ],
-)  # fmt: skip
-def test_issues_with_a_patch_are_read_with_local_clones(tmp_path: Path, row: dict[str, object], query: str) -> None:
-    commit = MadeRepository(tmp_path / "git/acme/rockets").commit("first", "Begin", {"src/engine.py": ENGINE})
-    lacking = {"instance_id": "q2", "org": "acme", "repo": "acme/rockets"}
-    items = put(tmp_path / "swe.jsonl", lines(row, lacking).replace(b"COMMIT", commit.encode()))
-    own(tmp_path, "--items", items, "--repositories", tmp_path / "git").ended(Exit.INCOMPLETE)
-    assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
-    lake = Lake(tmp_path / "lake")
-    assert lake.read("queries").filter(item_id="acme__rockets-1")["text"].to_list() == [query]
-
-
 @pytest.mark.parametrize(
     ("content", "flags", "code", "words"),
     [
@@ -183,8 +140,8 @@ def test_issues_with_a_patch_are_read_with_local_clones(tmp_path: Path, row: dic
          Exit.INCOMPLETE, "a place has no `paths`"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--name", "../my code"), Exit.USAGE,
          "--name: '../my code' is no name of a benchmark"),
-        (lines({"question": "x", "gold": []}), ("--gold", "gold"), Exit.USAGE,
-         "--gold 'gold' does not name the key of the paths"),
+        (lines({"question": "x", "gold": []}), ("--gold", "gold:"), Exit.USAGE,
+         "--gold 'gold:' does not name the key of the paths"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--repositories", "nowhere"), Exit.MISSING,
          "this folder of repositories does not exist"),
         (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--name", "repoeval"), Exit.INVALID,
@@ -222,6 +179,10 @@ def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
         ("a.tsv", f"id\tquestion\tpath\tfrom\tto\nq1\t{QUESTION}\t./src/engine.py\t4.0\t5.0\n",
          ("--gold", "path:from-to")),
         ("a.jsonl", {"question": QUESTION, "path": "src/engine.py", "at": "https://x/a#L4-L5"}, ("--gold", "path:at")),
+        ("a.csv", f"id;question;gold\nq1;{QUESTION};src/engine.py:4-5\n", ()),
+        ("a.tsv", f'id\tquestion\tgold\nq1\t"{QUESTION}"\tsrc/engine.py:4-5\n', ()),
+        ("a.yaml", f"- id: q1\n  question: {QUESTION}\n  at: src/engine.py::burn\n", ("--gold", "at")),
+        ("a.json", '{"questions": [{"id": "q1", "question": "' + QUESTION + '", "gold": "src/engine.py#L4-L5"}]}', ()),
     ],
 )  # fmt: skip
 def test_other_ways_to_write_a_place(
@@ -232,32 +193,16 @@ def test_other_ways_to_write_a_place(
     assert gold(tmp_path) == [BURN]
 
 
-@pytest.mark.parametrize(
-    ("written", "ranges"),
-    [
-        ("a.py:1-2,b.py:4", [("a.py", 1, 2), ("b.py", 4, 4)]),
-        (" a.py:1-2 ; b.py#L4-L5 ;", [("a.py", 1, 2), ("b.py", 4, 5)]),
-        ("a.py:1-2\nb.py 9.py", [("a.py", 1, 2), ("b.py", 1, WHOLE_FILE), ("9.py", 1, WHOLE_FILE)]),
-        ("a.py:1-2, 9, b.py:4", [("a.py", 1, 2), ("a.py", 9, 9), ("b.py", 4, 4)]),
-        ('["my file.py:1-2", "x#2.py"]', [("my file.py", 1, 2), ("x#2.py", 1, WHOLE_FILE)]),
-        ({"a.py": ["1-2", 4], "b.py": "4-5; 7"}, [("a.py", 1, 2), ("a.py", 4, 4), ("b.py", 4, 5), ("b.py", 7, 7)]),
-        ([{"path": "a.py", "lines": [[1, 2], [4, 5]]}], [("a.py", 1, 2), ("a.py", 4, 5)]),
-        ("", []),
-        ("a.py:4–5", "`start_line` is '4–5', not a line's number"),  # as word processors write it
-        ("a.py:4:5", "'4:5' may be two lines or a line and a column; write a.py:FIRST-LAST"),
-        ({"a.py": [4, 5, 6]}, "`start_line` is a list of 3, not a line's number"),
-        ([[]], "`file` is a list of 0, not a path"),
-    ],
-)
-def test_several_places_and_ranges_are_read_or_refused_in_a_sentence(
-    written: object, ranges: str | list[tuple[str, int, int]]
-) -> None:
-    row = ForeignRow({"gold": written}, {"gold": ("gold[]",)})
-    if isinstance(ranges, str):
-        with pytest.raises(FieldError, match=re.escape(ranges)):
-            gold_of(row)
-    else:
-        assert [span[:3] for span in gold_of(row)] == ranges
+def test_gold_that_is_not_there_is_named_with_its_row_and_the_rest_is_kept(tmp_path: Path, repositories: Path) -> None:
+    paths = ["/home/me/rockets/src/engine.py:4-5", "engine.py:1", "src/orbit.py::fly"]
+    items = put(tmp_path / "a.jsonl", lines({"id": "q1", "question": QUESTION, "gold": paths}))
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets").ended(Exit.INCOMPLETE)
+    assert gold(tmp_path) == [BURN]
+    assert Lake(tmp_path / "lake").read("items")["repo"].to_list() == ["own/rockets"]
+    (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
+    assert (reject["source"], reject["position"]) == ("a.jsonl", "line 1")
+    assert "its gold file engine.py is not in its repository; did you mean src/engine.py?" in reject["reason"]
+    assert "fly is defined 0 times in src/orbit.py; write src/orbit.py:FIRST-LAST" in reject["reason"]
 
 
 def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositories: Path) -> None:
@@ -292,10 +237,26 @@ def test_a_folder_in_beirs_layout_is_documents_with_packed_files_or_another_spli
     put(tmp_path / "docs/corpus.jsonl.gz", gzip.compress(lines({"_id": "d1", "text": "def burn(): pass"})))
     put(tmp_path / "docs/queries.jsonl", lines({"_id": "q1", "text": "burn"}))
     put(tmp_path / "docs/qrels/dev.tsv", b"query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    own(tmp_path, "--items", tmp_path / "docs").done()
-    lake = Lake(tmp_path / "lake")
-    assert lake.read("benchmarks").select("name", "like").rows() == [("docs", "beir")]
-    assert lake.read("gold_spans").select("item_id", "path").rows() == [("q1", "d1")]
+    for name, rows in {"corpus": [{"id": "d1", "text": "x"}], "queries": [{"id": "q1", "text": "burn"}]}.items():
+        # As data sets of the hub are stored.
+        put(tmp_path / f"hub/{name}/{name}-00000-of-00001.parquet", b"")
+        pl.DataFrame(rows).write_parquet(tmp_path / f"hub/{name}/{name}-00000-of-00001.parquet")
+    put(tmp_path / "hub/data/test-00000-of-00001.jsonl", lines({"query-id": "q1", "corpus-id": "d1", "score": 1}))
+    for name in ("docs", "hub"):
+        own(tmp_path, "--items", tmp_path / name).done()
+        lake = Lake(tmp_path / "lake")
+        assert lake.read("benchmarks").filter(name=name)["like"].to_list() == ["beir"]
+        assert lake.read("gold_spans", benchmark=name).select("item_id", "path").rows() == [("q1", "d1")]
+
+
+def test_a_folder_is_its_one_file_of_rows(tmp_path: Path, repositories: Path) -> None:
+    items = tmp_path / "set"
+    put(items / "data/test.jsonl", lines({"id": "q1", "question": QUESTION, "gold": "src/engine.py:4-5"}))
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
+    assert gold(tmp_path) == [BURN]
+    put(items / "data/dev.jsonl", b"")
+    run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets")
+    run.refused(Exit.INVALID, "2 files of rows, not one", "data/dev.jsonl", "Give one file.")
 
 
 def test_a_declared_path_may_be_a_text_with_its_repository_next_to_it(tmp_path: Path, repositories: Path) -> None:

@@ -19,7 +19,8 @@ from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 
 BEIR_FIELDS: Fields = {
-    **{"document": ("_id",), "title": ("title",), "text": ("text",), "query": ("_id",), "query_text": ("text",)},
+    **{"document": ("_id", "id"), "title": ("title",), "text": ("text",)},
+    **{"query": ("_id", "id"), "query_text": ("text",)},
     **{"judged_query": ("query-id",), "judged_document": ("corpus-id",), "grade": ("score",)},
 }
 BEIR_PLACES = {
@@ -34,8 +35,12 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     tree = source.find(".") or Tree(".", [])
     by_path, files = {entry.path: entry for entry in tree.entries}, []
     tree.reject_refused(rejects, source.name)
-    for stem in ("corpus", "queries", f"qrels/{subset}"):
-        names = (f"{stem}{end}{packed}" for end in ROW_ENDINGS for packed in ("", ".gz", ".zst"))
+    # On the hub, each is a folder with a file per split.
+    stems = {stem: [stem, f"{stem}/{stem}", f"{stem}/{subset}"] for stem in ("corpus", "queries")}
+    stems[f"qrels/{subset}"] = [f"{folder}/{subset}" for folder in ("qrels", "data", "default")]
+    endings = [f"{end}{packed}" for end in ROW_ENDINGS for packed in ("", ".gz", ".zst")]
+    for stem, places in stems.items():
+        names = (f"{each}{part}{end}" for each in places for part in ("", "-00000-of-00001") for end in endings)
         candidates = [by_path[name] for name in names if name in by_path]
         if not candidates:
             splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from itertools import islice
+from os.path import isfile
 from pathlib import Path
 
 import polars as pl
@@ -11,9 +12,11 @@ import yaml
 
 from ingest.benchmarks import beir
 from ingest.benchmarks.config import NAME
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS, OWN_GOLD, docs_path
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS
+from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
 from ingest.benchmarks.contextbench.rows import (
     MULTI,
+    NO_COMMIT,
     OWN_FIELDS,
     OWN_REPOSITORY,
     WITH_PATCH,
@@ -21,16 +24,18 @@ from ingest.benchmarks.contextbench.rows import (
     read_instances,
 )
 from ingest.benchmarks.fields import MISSING, Fields, get_path
+from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import GITHUB
-from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.git import GITHUB, form_fault
+from ingest.sources.rows import JsonObject, format_of, read_rows
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
 from lake.rejects import Rejects
-from lake.text import listed
+from lake.text import counted, listed
 
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
+_ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(WITH_PATCH))}, as SWE-bench has them; and rows with a "
     "question and a list of places, each with a path and lines. Name yours: --query KEY --gold 'KEY[].PATH:LINES', for "
@@ -60,6 +65,8 @@ def declare_own(
     if not re.fullmatch(NAME, name):
         hint = "A name has letters, digits, - and _, 40 at most, and begins with a letter or digit."
         raise GoldspanError(f"--name: {name!r} is no name of a benchmark", hint=hint, code=Exit.USAGE)
+    if re.fullmatch(r"[\w.]+", gold) and gold not in ("patch", *GOLD_KEYS):
+        gold += "[]"
     if gold not in ("", "patch", *GOLD_KEYS) and not OWN_GOLD.fullmatch(gold):
         hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
         raise GoldspanError(f"--gold {gold!r} does not name the key of the paths", hint=hint, code=Exit.USAGE)
@@ -67,13 +74,21 @@ def declare_own(
     home.mkdir(parents=True, exist_ok=True)
     notes = [f"wrote the config {home / 'declaration.yaml'}"]
     like, data, fields = "contextbench", dict[str, object](subset="full"), dict[str, str]()
+    if path.is_dir() and not is_saved(path) and not [*path.glob("corpus*")]:
+        files = sorted(file for file in path.rglob("*") if format_of(file.name) in _ENDINGS)
+        if len(files) != 1:
+            names = [str(file.relative_to(path)) for file in files[:MAX_EXAMPLES]]
+            what = f"the folder has no corpus, as in BEIR's layout, and {counted(len(files), 'file')} of rows, not one"
+            raise GoldspanError(what, where=items, examples=names, hint="Give one file.", code=Exit.INVALID)
+        path = files[0]
     reads = path.resolve()
     if path.is_dir() and not is_saved(path):
         # A single file of judgements may be of any split.
-        splits = {file.name.partition(".")[0] for file in path.glob("qrels/*")}
+        judged = (file for each in ("qrels", "data", "default") for file in path.glob(f"{each}/*"))
+        splits = {re.split(r"\.|-0", file.name)[0] for file in judged}
         split = splits.pop() if len(splits) == 1 else "test"
-        files = beir.find(FolderSource(path, name=items), split, Rejects()).tasks
-        like, data = "beir", {key: file.path for key, file in zip(beir.BEIR_PLACES, files, strict=True)}
+        tasks = beir.find(FolderSource(path, name=items), split, Rejects()).tasks
+        like, data = "beir", {key: file.path for key, file in zip(beir.BEIR_PLACES, tasks, strict=True)}
         data |= {"root": str(reads), "subset": "test"}
     else:
         rows = HubRows(**hub.groupdict(default="test"), config="default") if hub else reads
@@ -90,19 +105,17 @@ def declare_own(
             fields["gold"] = "patch"
         else:
             fields = {field: key for field, key in (("problem_statement", query), ("gold", gold)) if key}
-            used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
+        used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
+        if fields.get("gold") != "patch":
             notes.append(_layout(head, used, items))
             notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
         if not repositories:
             hint = "Give --repositories: a folder of repositories, or one; github; or a URL to clone from."
             raise GoldspanError("rows with gold need their repositories", where=items, hint=hint, code=Exit.USAGE)
-        if is_local and (fields.get("gold") == "patch" or not (gold or keys.isdisjoint(GOLD_KEYS))):
-            clones = folder.resolve().as_uri()
-        elif is_local:
+        if is_local:
             data["repo_files"] = "repo_files"
-            if absent := _snapshots(folder, read_instances([entry], Rejects(), [], used), home / "repo_files"):
-                there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
-                notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
+            notes += _gather(folder, read_instances([entry], Rejects(), [], used), home)
+            clones = (home / "git").resolve().as_uri() if any((home / "git").iterdir()) else ""
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file = home / "declaration.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
@@ -122,32 +135,62 @@ def _layout(head: Sequence[JsonObject], fields: Fields, items: str) -> str:
         else:
             first, *others = fields[field]
             hint = "" if others else f"{did_you_mean(first.partition('[')[0], keys)} "
+            lacking = sorted(WITH_PATCH.difference(keys))
+            hint += f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
             hint += f"Its rows have {listed(keys)}. {_SHAPES}"
             message = f"unknown row layout: no row has {', '.join(fields[field])}"
             raise GoldspanError(message, where=items, hint=hint, code=Exit.INVALID)
     return f"the question is {used[0]}, the gold {used[1]}"
 
 
-def _snapshots(folder: Path, instances: Sequence[Instance], into: Path) -> list[str]:
-    """Write each repository found in `folder` to a Parquet file; return the names of those that are not found.
+def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str]:
+    """Gather the repositories in `folder` below `home`; return notes on those that are absent or at no commit.
 
-    `folder` itself is the repository of rows that name none, and of rows whose gold files are in it.
+    Below `git`, a link leads to each git repository of which rows name commits; in `repo_files` there is a Parquet file
+    for each other folder. Folders are called after an item or its repository; `folder` itself is the repository of rows
+    that name none or its own name, or whose gold files are in it and in no other.
     """
-    shutil.rmtree(into, ignore_errors=True)
-    into.mkdir()
-    gold, absent = dict[str, set[str]](), list[str]()
+    for each in ("git", "repo_files"):
+        shutil.rmtree(home / each, ignore_errors=True)
+        (home / each).mkdir()
+    by_name, absent, notes = dict[str, list[Instance]](), list[str](), list[str]()
     for instance in instances:
-        gold.setdefault(instance.repo, set()).update(docs_path(span.file) for span in instance.gold)
-    for repo, paths in gold.items():
-        name = repo.rpartition("/")[2]
-        places = (folder / repo, folder / repo.replace("/", "__"), folder / name, *sorted(folder.glob(f"*/{name}")))
-        is_it = repo == OWN_REPOSITORY or any((folder / path).is_file() for path in paths)
-        source = next((each for each in places if each.is_dir()), folder if is_it else None)
+        is_name = instance.repo != OWN_REPOSITORY and not form_fault("repository", f"own/{instance.item_id}")
+        is_folder = is_name and (folder / instance.item_id).is_dir()
+        by_name.setdefault(instance.item_id if is_folder else instance.repo, []).append(instance)
+    for name, of_name in by_name.items():
+        repo, short = name.replace("/", "__"), name.rpartition("/")[2]
+        usual = [folder / f"{each}{end}" for each in (name, repo, short) for end in ("", ".git")]
+        places = [] if name == OWN_REPOSITORY else [*usual, *sorted(folder.glob(f"*/{short}"))]
+        ends = (ends_of(span) for each in of_name for span in each.gold)
+        paths = {path for whole, *rest in ends for path in (whole, *(end for end in rest if "/" in end))}
+        paths |= {path for each in of_name for path in edited_sources(each.gold_patch)}
+        # Not `Path.is_file`, which raises an error if a path is too long.
+        having = (each for each in (*places, folder) if any(isfile(each / path) for path in paths))  # noqa: PTH113
+        is_it = name == OWN_REPOSITORY or folder.resolve().name == short
+        source = next(having, None) or next(filter(Path.is_dir, places), folder if is_it else None)
+        n_commits = len({each.commit for each in of_name} - {NO_COMMIT}) if name == of_name[0].repo else 0
         if source is None:
-            absent.append(repo.removeprefix("own/"))
-            continue
-        entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
-        files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
-        frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
-        frame.write_parquet(into / f"{repo.replace('/', '__')}.parquet")
-    return absent
+            absent.append(name.removeprefix("own/"))
+        elif n_commits and _is_git(source):
+            link = home / "git" / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(source.resolve())
+        else:
+            if n_commits:
+                of = counted(n_commits, "commit")
+                notes.append(f"{source} is not a git repository: it is read as it is, though its rows name {of}")
+            if name == OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
+                repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
+            entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
+            files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
+            frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
+            frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
+    if absent:
+        there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
+        notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
+    return notes
+
+
+def _is_git(folder: Path) -> bool:
+    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())

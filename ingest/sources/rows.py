@@ -1,4 +1,4 @@
-"""Rows of foreign files: JSON Lines, JSON, values between tabs or commas, Parquet and pickles, packed or not.
+"""Rows of foreign files: JSON Lines, JSON, YAML, values between tabs or commas, Parquet and pickles, packed or not.
 
 Parts of a file that cannot be read are rejected with their position, and the rest is read.
 """
@@ -6,6 +6,7 @@ Parts of a file that cannot be read are rejected with their position, and the re
 import csv
 import json
 import pickle
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,9 @@ from tempfile import TemporaryFile
 from typing import IO, Any, NoReturn
 
 import polars as pl
+import yaml
 
+from ingest.sources.strict_yaml import parsed_yaml
 from ingest.sources.tree import Entry, UnreadableFileError, read_document
 from lake import limits
 from lake.rejects import Rejects, excerpt_of
@@ -31,6 +34,7 @@ LENIENT = partial(limits.parsed_json, errors="replace")
 """Parses JSON; bytes that are not UTF-8 are replaced."""
 _BLOCK_BYTES = 1 << 20
 _EXCERPT_BYTES = 1 << 12
+_QUOTED = re.compile(r'\A"((?:[^"]|"")*)"\Z')
 
 
 def format_of(path: str) -> str:
@@ -40,7 +44,7 @@ def format_of(path: str) -> str:
 
 
 def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
-    """The position and content of each row of a file: by ending `.parquet`, `.tsv`, `.csv`, `.json`, else JSON Lines.
+    """The position and content of each row of a file: by ending Parquet, TSV, CSV, JSON or YAML, else JSON Lines.
 
     `keys` are the columns to read from Parquet (empty: all), and the column names of a table without a header.
     """
@@ -107,8 +111,13 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
         with opened(entry) as stream:
             yield from _table(entry, stream, rejects, keys, kind)
     else:
-        values = json_values(entry, is_json_lines if kind == ".json" else lambda _: True)
-        yield from ((position or "row 1", value) for position, value in values)
+        is_yaml = kind in (".yaml", ".yml")
+        is_lines = is_json_lines if kind == ".json" else lambda _: not is_yaml
+        for position, value in json_values(entry, is_lines, parsed_yaml if is_yaml else limits.parsed_json):
+            # The only key of a file may hold its rows: {"questions": [...]}.
+            rows = [*value.values()] if isinstance(value, dict) and kind != ".jsonl" else []
+            is_only = len(rows) == 1 and isinstance(rows[0], list)
+            yield from _numbered(rows[0]) if is_only else [(position or "row 1", value)]
 
 
 def read_frames(
@@ -159,25 +168,37 @@ def json_values(
         yield "", value
     # A list without objects has no rows at all, which is not a fault of each element.
     elif any(isinstance(row, dict) for row in value):
-        yield from ((f"row {number}", row) for number, row in enumerate(value, 1))
+        yield from _numbered(value)
+
+
+def _numbered(rows: Sequence[object]) -> Iterator[tuple[str, object]]:
+    return ((f"row {number}", row) for number, row in enumerate(rows, 1))
 
 
 def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.parsed_json) -> object:
-    """The JSON value that a file, or a line of it, holds; raises `UnreadableFileError`."""
+    """The value that a file, or a line of it, holds; raises `UnreadableFileError`."""
     try:
         return parse(data)
-    except (ValueError, RecursionError) as error:
-        reason = f"not JSON ({str(error).partition(';')[0]}); is it cut off?"
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        kind, (what, *_) = ("YAML" if parse is parsed_yaml else "JSON"), str(error).partition(";")
+        reason = f"not {kind} ({' '.join(what.split())}); is it cut off?"
         excerpt = data[:_EXCERPT_BYTES] + data[max(_EXCERPT_BYTES, len(data) - _EXCERPT_BYTES) :]
         raise UnreadableFileError(path, reason, excerpt=excerpt.decode(errors="replace")) from error
 
 
 def _table(
-    entry: Entry, stream: IO[bytes], rejects: Rejects, keys: Sequence[str], kind: str
+    entry: Entry, stream: BufferedReader, rejects: Rejects, keys: Sequence[str], kind: str
 ) -> Iterator[tuple[str, object]]:
-    """The rows of a table: values between commas, or between tabs without quotes and maybe without a line of names."""
+    """The rows of a table: values between commas or semicolons, or between tabs and maybe without a line of names.
+
+    Between tabs only a whole value can be quoted, as texts there may begin with a quote.
+    """
     csv.field_size_limit(limits.MAX_LINE_BYTES)
-    style: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if kind == ".tsv" else {"strict": True}
+    head = stream.peek().partition(b"\n")[0]
+    delimiter = max(",;\t", key=lambda each: head.count(each.encode()))
+    style: dict[str, Any] = {"delimiter": delimiter, "strict": True}
+    if kind == ".tsv":
+        style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as text:
         rows = csv.reader(text, **style)
         try:
@@ -190,6 +211,8 @@ def _table(
                 position, number = f"line {number + 1}", rows.line_num
                 if values is first and has_names:
                     continue
+                if kind == ".tsv":
+                    values = [_QUOTED.sub(lambda match: match[1].replace('""', '"'), value) for value in values]
                 if len(values) == len(names):
                     yield position, dict(zip(names, values, strict=True))
                 elif values:

@@ -33,6 +33,14 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def parsed_yaml(data: bytes) -> object:
+    """The content of a file with these bytes; raises a `yaml.YAMLError` or `ValueError`."""
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
+    content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
+    return content
+
+
 def read_yaml(file: Path, hint: str = "") -> object:
     """The content of a file: texts, numbers, lists, and mappings without duplicate keys."""
     # With its folder only: errors in submissions are shown on pages, where no local path belongs.
@@ -40,10 +48,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     try:
         with file.open("rb") as stream:
             data = stream.read(_MAX_BYTES + 1)
-        if len(data) > _MAX_BYTES:
-            raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
-        content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
-        return content
+        return parsed_yaml(data)
     except FileNotFoundError as error:
         hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
         raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error

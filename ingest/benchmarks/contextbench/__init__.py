@@ -75,7 +75,7 @@ def parts(
         instances = _selected(instances, raw.tasks[0], raw.notes)
     if limit is not None:
         instances = _drawn(instances, find, limit, raw.notes)
-    reader = PartReader(subset, find)
+    reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
     if (n := len(instances)) <= ITEMS_OF_A_PART:
         yield PartToRead(subset, partial(reader.read, instances))
     else:

@@ -1,15 +1,13 @@
-"""Gold contexts: decode every published form and those of own data, and check them against the files they name."""
+"""Gold contexts: decode every published form, and check them against the files that they name."""
 
-import ast
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
+from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines
@@ -24,24 +22,7 @@ _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
-OWN_GOLD = re.compile(
-    r"(?=.*[:\[])(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?"
-)
-"""The path of own gold: `KEY[].PATH:LINES` or `KEY[].PATH:START-END`, without `KEY[].` if a row has one place.
-
-`KEY[].PATH` is whole files; in `KEY[]`, places are texts, or objects with common keys."""
-
-WHOLE_FILE = 2**31 - 1
-"""The end of a span that is a whole file whose lines are not yet counted."""
-
 _FIELDS = ("file", "start_line", "end_line")
-_PATHS = ("file", "path", "file_path", "filename")
-_LINES = (_FIELDS[1:], ("line_start", "line_end"), ("start", "end"), ("lines", ""), ("line", ""))
-_RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:\s*[-:]\s*L?(\d+))?")
-_FILE_WITH_LINES = re.compile(r"(.+?)[:#](L?\d[^/\\A-KM-Za-z]*)")
-_BETWEEN_RANGES = re.compile(r"(?<=\d)[\s,;]+(?=L?\d)")
-# Ranges after a place (`a.py:1-2, 9`) belong to it.
-_BETWEEN_PLACES = re.compile(r"[\s,;]++(?!L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # as published
 
 
@@ -52,22 +33,6 @@ class GoldSpan(NamedTuple):
     line_start: int
     line_end: int
     content: str | None
-
-
-def gold_of(row: ForeignRow) -> list[GoldSpan]:
-    """The gold spans of a row: of its first context, where `init_ctx` and `add_ctx` together are one."""
-    paths = row.fields["gold"]
-    given = {path: value for path, value in zip(paths, row.values("gold"), strict=True) if not _is_missing(value)}
-    for form in filter(None, map(OWN_GOLD.fullmatch, () if given else paths)):
-        places, *keys = form.groups(default="")
-        if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
-            items = enumerate(_listed(value, keys[0]), start=1)
-            return [_span(entry, f"span {n}") for n, item in items for entry in _places(item, *keys)]
-    check(bool(given), f"it has none of {', '.join(paths)}")
-    parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
-    if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
-        return spans
-    return next((decode_gold(value) for path, value in given.items() if path not in parts), [])
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
@@ -82,71 +47,8 @@ def decode_gold(value: object) -> list[GoldSpan]:
         except (ValueError, RecursionError) as error:
             raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
     if isinstance(value, (list, tuple)):
-        return [_span(item, f"span {number}") for number, item in enumerate(value, start=1)]
+        return [span_of(item, f"span {number}") for number, item in enumerate(value, start=1)]
     raise FieldError(f"it is {shown(value)}, not a list of spans")
-
-
-def parsed(value: object) -> object:
-    """A list or object, also if it is written as JSON or in Python's form, as tables contain it; else the value."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        for parse in (json.loads, ast.literal_eval):
-            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-                result: object = parse(value)
-                return result
-    return value
-
-
-def _listed(value: object, path: str) -> list[object]:
-    """The places of a list, of a table's cell (`a.py:1-2, b.py:4`), of lines by file, or a place alone."""
-    value = parsed(value)
-    if isinstance(value, str):
-        return [*filter(None, _BETWEEN_PLACES.split(value))]
-    if isinstance(value, dict):
-        is_place = any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS))
-        # Lines by file: {"a.py": [[1, 9]]}.
-        return [value] if is_place else [{"path": file, "lines": lines} for file, lines in value.items()]
-    if not isinstance(value, list):
-        raise FieldError(f"it is {shown(value)}, not a list of places")
-    return value
-
-
-def _places(given: object, path: str, start: str, end: str) -> Iterator[object]:
-    """Places of own data under the published keys, one per range of lines.
-
-    Without `path`, the keys are the first common ones that it has, or it is a list: the path, then lines; without lines
-    it is the whole file.
-    """
-    if isinstance(given, list) and given and not path:
-        file, *lines = given
-        given = {"path": file, "lines": lines[0] if len(lines) == 1 else lines} if lines else file
-    if isinstance(given, dict) and not path:
-        path = next((key for key in _PATHS if given.get(key) is not None), _PATHS[0])
-        start, end = next((keys for keys in _LINES if given.get(keys[0]) is not None), _LINES[0])
-    for key in filter(None, (path, start, end)):
-        check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
-    file, first, last = [get_path(given, key) if key else given for key in (path, start, end)]
-    match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) and not start else None
-    if match:
-        file, first = match[1], match[2]
-        check(":" not in match[2], f"{match[2]!r} may be two lines or a line and a column; write {file}:FIRST-LAST")
-    elif not start:
-        first, last, end = 1, WHOLE_FILE, "the last line"
-    for start_line, end_line in [(first, last)] if end else _ranges(first):
-        yield {"file": file, "start_line": start_line, "end_line": end_line}
-
-
-def _ranges(lines: object) -> Iterator[tuple[object, object]]:
-    """The first and last line of each range: a number, two numbers, a text (`4-9, 12`, `a.py#L4-L9`), or several."""
-    lines = parsed(lines)
-    parts: Sequence[object] = _BETWEEN_RANGES.split(lines.strip()) if isinstance(lines, str) else [lines]
-    if isinstance(lines, list) and not all(isinstance(n, (int, float)) or str(n).isdigit() for n in lines):
-        parts = lines
-    for part in parts:
-        match = _RANGE.fullmatch(part.strip()) if isinstance(part, str) else None
-        if match:
-            yield match[1], match[2] or match[1]
-        else:
-            yield (part[0], part[-1]) if isinstance(part, list) and len(part) in (1, 2) else (part, part)
 
 
 def patch_of(row: ForeignRow) -> str:
@@ -178,10 +80,11 @@ def _inside(path: str) -> str:
     return path.removeprefix("/testbed/")
 
 
-def _span(entry: object, where: str) -> GoldSpan:
+def span_of(entry: object, where: str) -> GoldSpan:
+    """A span in the published form, an object with file, start_line and end_line."""
     if not isinstance(entry, Mapping):
         raise FieldError(f"{where} is {shown(entry)}, not an object with {', '.join(_FIELDS)}")
-    lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(entry.get(key)))
+    lacking = ", ".join(f"`{key}`" for key in _FIELDS if is_missing(entry.get(key)))
     check(not lacking, f"{where} has no {lacking}")
     file, content = entry["file"], entry.get("content")
     if not isinstance(file, str) or not docs_path(file):
@@ -212,11 +115,12 @@ def _blocks(text: str) -> list[GoldSpan]:
         pairs = (line.partition(":") for line in lines)
         fields = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
         given = {key: fields[key] for key in _FIELDS if key in fields}
-        spans.append(_span({**given, "content": content}, f"context{number}"))
+        spans.append(span_of({**given, "content": content}, f"context{number}"))
     return spans
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Whether a value is absent, null or not a number, as tables write null."""
     return value is None or value is MISSING or (isinstance(value, float) and math.isnan(value))
 
 
@@ -242,10 +146,6 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     gold_paths = {docs_path(span.file) for span in spans}
     texts = {path: decode(files[path])[0] for path in gold_paths & files.keys()}
     lines = {path: split_lines(text) for path, text in texts.items()}
-    spans = [
-        span._replace(line_end=len(lines.get(docs_path(span.file), ())) or 1) if span.line_end == WHOLE_FILE else span
-        for span in spans
-    ]
     for span in spans:
         if (path := docs_path(span.file)) in lines:
             n_lines = len(lines[path])

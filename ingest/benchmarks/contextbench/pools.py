@@ -1,14 +1,15 @@
 """ContextBench's repositories as pools: the files that are searched, and the other files of the repository."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, GoldSpan, audit, docs_path
-from ingest.benchmarks.contextbench.rows import Instance
+from ingest.benchmarks.contextbench.own_gold import locate, named_files
+from ingest.benchmarks.contextbench.rows import OWN_REPOSITORY, Instance
 from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
@@ -30,10 +31,16 @@ Find = Callable[[Instance], Repository | None]
 
 
 def at_snapshots(raw: RawFiles, instances: Sequence[Instance]) -> list[Instance]:
-    """The instances; a file `<owner>__<name>.parquet` is their repository at any commit, and its digest the commit."""
-    names = {f"{instance.repo.replace('/', '__')}.parquet": instance.repo for instance in instances}
-    entries = [entry for tree in raw.pools for entry in tree.entries if entry.path in names]
-    commits = {names[entry.path]: entry.sha256()[:40] for entry in entries}
+    """The instances; a file `<owner>__<name>.parquet` is their repository at any commit, and its digest the commit.
+
+    If one file only is of no owner (`own__<name>`), it is the repository of rows that name none.
+    """
+    entries = {entry.path.removesuffix(".parquet"): entry for tree in raw.pools for entry in tree.entries}
+    if len(own := [name for name in entries if name.startswith("own__")]) == 1:
+        repo = own[0].replace("__", "/", 1)
+        instances = [replace(each, repo=repo) if each.repo == OWN_REPOSITORY else each for each in instances]
+    names = {repo: repo.replace("/", "__") for repo in {instance.repo for instance in instances}}
+    commits = {repo: entries[name].sha256()[:40] for repo, name in names.items() if name in entries}
     return [replace(instance, commit=commits.get(instance.repo, instance.commit)) for instance in instances]
 
 
@@ -129,6 +136,7 @@ class PartReader:
 
     subset: str
     find: Find
+    is_own: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
 
@@ -139,19 +147,26 @@ class PartReader:
         for instance in instances:
             by_pool.setdefault(instance.pool_id, []).append(instance)
         for pool_id, of_pool in by_pool.items():
-            repository, files, why_not = self._gold_files(of_pool, rejects)
+            repository, files, paths, why_not = self._gold_files(of_pool, rejects)
             for instance in of_pool:
+                spans, faults = list(instance.gold), list[str]()
+                if self.is_own:
+                    spans, faults = locate(spans, instance.repo, files, paths)
                 # The gold of a patch are the definitions around the lines that it replaces.
                 patched = gold_of_patch(instance.gold_patch, files)
-                spans = [*instance.gold, *(GoldSpan(path, start + 1, end, None) for path, start, end in patched)]
+                spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
                 audited = audit(spans, files) if repository and instance.why_not is None else None
                 reason = instance.why_not or why_not
+                faults = faults if audited else []
                 if audited and not any(row["gold"] == DOCS for row in audited.rows):
                     absent = listed([span.file for span in spans], MAX_EXAMPLES)
                     reason = f"none of its gold files is in its repository: {absent}"
                     if instance.gold_patch:
                         reason = "its patch replaces no line of a source file of its repository"
-                    rejects.add(*instance.where, f"{instance.item_id}: {reason}")
+                    reason = "; ".join(faults[:MAX_EXAMPLES]) or reason
+                    faults = faults or [reason]
+                for fault in faults:
+                    rejects.add(*instance.where, f"{instance.item_id}: {fault}")
                 item = {name: getattr(instance, name) for name in _SAME} | {"subset": self.subset, "why_not": reason}
                 flags = audited.flags if audited else None
                 items.append({**item, "commit": instance.commit or None, "gold_flags": flags, "scorable": not reason})
@@ -164,29 +179,34 @@ class PartReader:
                 if (reason or "").startswith(_NOT_AVAILABLE):
                     self.absent.append(instance.item_id)
         queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
-        edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
+        edits, unread = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
         where = {instance.item_id: instance.where for instance in instances}
-        for item_id, fault in faults:
+        for item_id, fault in unread:
             rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
         pools = pool_groups(repositories, rejects, self.counts)
         return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
 
     def _gold_files(
         self, of_pool: Sequence[Instance], rejects: Rejects
-    ) -> tuple[Repository | None, dict[str, bytes], str | None]:
-        """The repository of a pool and the files that its gold names, or the reason why it is not available."""
+    ) -> tuple[Repository | None, dict[str, bytes], Collection[str], str | None]:
+        """A pool's repository, the files that its gold names, and known paths; or why it is not available."""
         repo, commit = of_pool[0].repo, of_pool[0].commit
         if all(instance.why_not for instance in of_pool):
-            return None, {}, None
-        wanted = {docs_path(span.file) for instance in of_pool for span in instance.gold}
+            return None, {}, (), None
+        spans = [span for instance in of_pool for span in instance.gold]
+        wanted = {docs_path(span.file) for span in spans}
         wanted |= {path for instance in of_pool for path in edited_sources(instance.gold_patch)}
         try:
             if (repository := self.find(of_pool[0])) is None:
-                return None, {}, not_available(repo, commit)
-            return repository, {file.path: file.data for file in repository(rejects, wanted)}, None
+                return None, {}, (), not_available(repo, commit)
+            files = {file.path: file.data for file in repository(rejects, wanted)}
+            if self.is_own and any(docs_path(span.file) not in files for span in spans):
+                meant, paths = named_files(spans, repository)
+                return repository, files | meant, paths, None
+            return repository, files, files, None
         except RepositoryError as error:
             rejects.add(f"repository {repo}", f"commit {commit}", error.what)
-            return None, {}, not_available(repo, commit, error.what)
+            return None, {}, (), not_available(repo, commit, error.what)
 
     def notes(self) -> Iterator[str]:
         """The notes about the subset; none if no part was read."""

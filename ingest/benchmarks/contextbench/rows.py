@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, parsed, patch_of
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, patch_of
+from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, parsed
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
-from ingest.sources.git import GITHUB, form_fault
+from ingest.sources.git import form_fault
 from ingest.sources.rows import WHOLE_INPUT, format_of
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
@@ -22,14 +23,11 @@ CONTEXTBENCH_FIELDS: Fields = {
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
 
+_LISTS = ("gold", "core", "regions", "spans", "locations", "relevant", "gold_files", "relevant_files", "expected_files")
 OWN_FIELDS: Fields = {
     **CONTEXTBENCH_FIELDS,
     "id": (*ID_KEYS, "item_id", "task_id", "_id", "id"),
-    "gold": (
-        *GOLD_KEYS,
-        *(f"{key}[]" for key in ("gold", "core", "regions", "spans", "locations", "relevant")),
-        "ground_truth.read_core_regions[]",
-    ),
+    "gold": (*GOLD_KEYS, *(f"{key}[]" for key in (*_LISTS, "ground_truth.read_core_regions"))),
     "commit": ("base_commit", "commit", "sha"),
     "repo": ("repo", "repository", "repo_dir"),
     "problem_statement": ("question", "query", "problem_statement", "issue", "prompt", "text"),
@@ -38,6 +36,8 @@ OWN_FIELDS: Fields = {
 
 OWN_REPOSITORY = "own/repository"
 """The name of the repository of own rows that name none."""
+NO_COMMIT = "0" * 40
+"""The commit of own rows that name none: their repository is read as it is."""
 
 _ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
 WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
@@ -45,6 +45,7 @@ WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"
 MULTI = {"org", "repo", "base", "fix_patch", "resolved_issues"}
 """The keys of Multi-SWE-bench's rows."""
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_ADDRESS = r"^(https://github\.com/|git@github\.com:)"
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def read_instances(
 def repository_of(row: ForeignRow, item_id: str) -> str:
     """The `owner/name` of a row: from its id, as in the published evaluator, else from `repo`, else a GitHub URL."""
     url = _text(row, "repo_url") or ""
-    given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
+    given = [re.sub(_ADDRESS, "", text).rstrip("/").removesuffix(".git") for text in (_text(row, "repo") or url, url)]
     whole = [repo for repo in given if not form_fault("repository", repo)]
     match = _ID.fullmatch(item_id)
     if match is None:
@@ -167,15 +168,23 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_o
     if not ids:
         rejects.add(*where, f"it has no id: none of {', '.join(row.fields['id'])}", excerpt_of(row.content))
         return None
-    repo = repository_of(row, ids[0])
-    if is_filled and form_fault("repository", repo):
-        repo = f"own/{repo.strip('/').replace('/', '-')}" if repo else OWN_REPOSITORY
-    commit = (_text(row, "commit") or ("0" * 40 if is_filled else "")).strip().lower()
+    repo, commit = repository_of(row, ids[0]), (_text(row, "commit") or "").strip().lower()
     statement = _text(row, "problem_statement")
     try:
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
+    if is_filled:
+        # Addresses of files may name what the row does not: the repository and the commit.
+        for link in filter(None, (LINK.match(span.file) for span in gold)):
+            names = [name.lower().rpartition("/")[2] for name in (repo or link["repo"], link["repo"])]
+            ref = link["ref"] if re.fullmatch("[0-9a-f]{40}", link["ref"]) else ""
+            repo, commit = repo or link["repo"], commit or ref
+            if names[0] != names[1] or ref not in ("", commit):
+                why_not.append(f"its gold {link[0]} is not of {repo} at {commit or 'its commit'}")
+        if form_fault("repository", repo):
+            repo = f"own/{repo.strip('/').replace('/', '-')}" if repo else OWN_REPOSITORY
+        commit = commit or NO_COMMIT
     if reason := form_fault("repository", repo):
         why_not.append(f"neither its id nor {repo[:200]!r} gives its repository: {reason}")
     if not _COMMIT.fullmatch(commit):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.contextbench.gold import Audit, GoldSpan, audit, decode_gold, docs_path, gold_of, official_path
+from ingest.benchmarks.contextbench.gold import Audit, GoldSpan, audit, decode_gold, docs_path, official_path
+from ingest.benchmarks.contextbench.own_gold import gold_of
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS
 from ingest.benchmarks.fields import FieldError, ForeignRow
 from lake.tables import FLAGS

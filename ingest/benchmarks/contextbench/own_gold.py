@@ -1,0 +1,209 @@
+"""Gold of own data: places in every common form, and the files and definitions of the repository that they mean."""
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from urllib.parse import unquote
+
+from ingest.benchmarks.contextbench.gold import GoldSpan, decode_gold, docs_path, is_missing, span_of
+from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
+from ingest.contents.definitions import Found, definitions_of, ending_of
+from ingest.sources.repository import Repository
+from ingest.sources.strict_yaml import shown
+from lake.offsets import split_lines
+from lake.rejects import Rejects
+from lake.text import decode
+
+OWN_GOLD = re.compile(
+    r"(?=.*[:\[])(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?"
+)
+"""The path of own gold: `KEY[].PATH:LINES` or `KEY[].PATH:START-END`, without `KEY[].` if a row has one place.
+
+`KEY[].PATH` is whole files; in `KEY[]`, places are texts, or objects with common keys."""
+
+WHOLE_FILE = 2**31 - 1
+"""The end of a span that is a whole file or definition, whose lines are not yet known."""
+
+LINK = re.compile(
+    r"https?://[^/]+/(?P<repo>[^/]+/[^/]+)/(?:-/)?(?:(?:blob|blame|raw|src|tree)/)?(?P<ref>[^/]+)/(?P<path>[^?#]+)"
+)
+"""The address of a file on GitHub and its like."""
+
+_PATHS = ("file", "path", "file_path", "filename")
+_LINES = (("start_line", "end_line"), ("line_start", "line_end"), ("start", "end"), ("lines", ""), ("line", ""))
+_RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:C\d+)?(?:\s*[-:]\s*L?(\d+)(?:C\d+)?)?")
+_FILE_WITH_LINES = re.compile(r"(.+?)[:#](L?\d(?:C(?=\d)|[^/\\A-KM-Za-z])*)")
+_FILE_WITH_NAME = re.compile(r"(.+?)::?([A-Za-z_$][\w$.:#]*)")
+_BETWEEN_RANGES = re.compile(r"(?<=\d)[\s,;]+(?=L?\d)")
+# A blank ends a place only after a file's ending or lines, as paths have blanks too.
+_ENDED = re.compile(r"(\.\w+(?:[:#]L?\d\S*)?)[^\S\n]+")
+# Ranges after a place (`a.py:1-2, 9`) belong to it.
+_BETWEEN_PLACES = re.compile(r"[^\S\n]*+[,;\n][\s,;]*+(?!L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
+_BETWEEN_QUOTES = re.compile(r"(?<=['\"}\]])\s+(?=['\"{\[])")
+_USUAL = {"app", "code", "project", "repo", "repository", "testbed", "workspace"}
+
+
+def gold_of(row: ForeignRow) -> list[GoldSpan]:
+    """The gold spans of a row: of its first context, where `init_ctx` and `add_ctx` together are one."""
+    paths = row.fields["gold"]
+    given = {path: value for path, value in zip(paths, row.values("gold"), strict=True) if not is_missing(value)}
+    for form in filter(None, map(OWN_GOLD.fullmatch, () if given else paths)):
+        places, *keys = form.groups(default="")
+        if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
+            items = enumerate(_listed(value, keys[0]), start=1)
+            return [span_of(entry, f"span {n}") for n, item in items for entry in _places(item, *keys)]
+    check(bool(given), f"it has none of {', '.join(paths)}")
+    parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
+    if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
+        return spans
+    return next((decode_gold(value) for path, value in given.items() if path not in parts), [])
+
+
+def parsed(value: object) -> object:
+    """A list or object, also as tables contain it: as JSON, or as Python or numpy print it; else the value."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        for parse, text in ((json.loads, value), (ast.literal_eval, _BETWEEN_QUOTES.sub(", ", value))):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                result: object = parse(text)
+                return result
+    return value
+
+
+def _listed(value: object, path: str) -> list[object]:
+    """The places of a list, of a table's cell (`a.py:1-2, b.py:4`), of lines by file, or a place alone."""
+    value = parsed(value)
+    if isinstance(value, str):
+        return [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
+    if isinstance(value, dict):
+        is_place = any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS))
+        # Lines by file: {"a.py": [[1, 9]]}.
+        return [value] if is_place else [{"path": file, "lines": lines} for file, lines in value.items()]
+    if not isinstance(value, list):
+        raise FieldError(f"it is {shown(value)}, not a list of places")
+    return value
+
+
+def _places(given: object, path: str, start: str, end: str) -> Iterator[object]:
+    """Places of own data under the published keys, one per range of lines.
+
+    Without `path`, the keys are the first common ones that it has, or it is a list: the path, then lines; without lines
+    it is the whole file.
+    """
+    if isinstance(given, list) and given and not path:
+        file, *lines = given
+        given = {"path": file, "lines": lines[0] if len(lines) == 1 else lines} if lines else file
+    if isinstance(given, dict) and not path:
+        path = next((key for key in _PATHS if given.get(key) is not None), _PATHS[0])
+        start, end = next((keys for keys in _LINES if given.get(keys[0]) is not None), _LINES[0])
+    for key in filter(None, (path, start, end)):
+        check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
+    file, first, last = [get_path(given, key) if key else given for key in (path, start, end)]
+    match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) and not start else None
+    if match:
+        file, first = match[1], match[2]
+        check(":" not in match[2], f"{match[2]!r} may be two lines or a line and a column; write {file}:FIRST-LAST")
+    elif not start:
+        first, last, end = 1, WHOLE_FILE, "the last line"
+        is_read = not isinstance(file, str) or "#" not in file or LINK.match(file) is None
+        check(is_read, f"the lines of {file} cannot be read; write #LFIRST-LLAST")
+    for start_line, end_line in [(first, last)] if end else _ranges(first):
+        yield {"file": file, "start_line": start_line, "end_line": end_line}
+
+
+def _ranges(lines: object) -> Iterator[tuple[object, object]]:
+    """The first and last line of each range: a number, two numbers, a text (`4-9, 12`, `a.py#L4-L9`), or several."""
+    lines = parsed(lines)
+    parts: Sequence[object] = _BETWEEN_RANGES.split(lines.strip()) if isinstance(lines, str) else [lines]
+    if isinstance(lines, list) and not all(isinstance(n, (int, float)) or str(n).isdigit() for n in lines):
+        parts = lines
+    for part in parts:
+        match = _RANGE.fullmatch(part.strip()) if isinstance(part, str) else None
+        if match:
+            yield match[1], match[2] or match[1]
+        else:
+            yield (part[0], part[-1]) if isinstance(part, list) and len(part) in (1, 2) else (part, part)
+
+
+def named_files(spans: Sequence[GoldSpan], repository: Repository) -> tuple[dict[str, bytes], set[str]]:
+    """The files of a repository that gold may mean, each under its path, and the paths of all files."""
+    ends = {end for span in spans for end in ends_of(span)}
+    files, paths = dict[str, bytes](), set[str]()
+    for file in repository(Rejects()):
+        paths.add(file.path)
+        if file.path in ends:
+            files[file.path] = file.data
+    return files, paths
+
+
+def locate(
+    spans: Sequence[GoldSpan], repo: str, files: Mapping[str, bytes], paths: Collection[str]
+) -> tuple[list[GoldSpan], list[str]]:
+    """The spans with the paths and lines that they mean, and a sentence for each of which the file is not there."""
+    located, faults = list[GoldSpan](), list[str]()
+    for span in spans:
+        _, name = _written(span)
+        path, near = _path(span, repo, paths)
+        start, end, fault = span.line_start, span.line_end, ""
+        if path not in files:
+            hint = f"did you mean {near}?" if near else "paths are relative to the repository"
+            fault = f"its gold file {span.file[:200]} is not in its repository; {hint}"
+        elif name and len(called := _called(name, path, files[path])) == 1:
+            start, end = called[0]
+        elif name:
+            fault = f"{name} is defined {len(called)} times in {path}; write {path}:FIRST-LAST"
+        elif end == WHOLE_FILE:
+            end = len(split_lines(decode(files[path])[0])) or 1
+        end = start if end == WHOLE_FILE else end
+        located.append(span._replace(file=span.file if fault else path, line_start=start, line_end=end))
+        faults += [fault] if fault else []
+    return located, faults
+
+
+def _written(span: GoldSpan) -> tuple[str, str]:
+    """The path of a span as it is written, from an address too, and the name of a definition after it, or nothing."""
+    match = _FILE_WITH_NAME.fullmatch(span.file) if span.line_end == WHOLE_FILE else None
+    path, name = match.groups() if match else (span.file, "")
+    link = LINK.match(path)
+    return unquote(link["path"]) if link else path, name
+
+
+def ends_of(span: GoldSpan) -> list[str]:
+    """The path of a span, and what is left of it without its first folders, longest first."""
+    parts = docs_path(_written(span)[0]).split("/")
+    return ["/".join(parts[n:]) for n in range(len(parts))]
+
+
+def _path(span: GoldSpan, repo: str, paths: Collection[str]) -> tuple[str, str]:
+    """The path of the file that is meant, else nothing and a path that may be meant.
+
+    It is the path as written, else what is left of it without the folders above the repository: `a` or `b`, those down
+    to one that is called after it, or, in an absolute path, any that are not the repository's own.
+    """
+    path, *ends = ends_of(span)
+    if path in paths:
+        return path, ""
+    end = next((end for end in ends if end in paths), "")
+    *above, last = path.removesuffix(end).strip("/").split("/")
+    names = (repo.replace("/", "__"), repo.rpartition("/")[2])
+    is_named = last in names or last.startswith(tuple(f"{name}-" for name in names))
+    is_absolute = re.match(r"/(?!testbed/|workspace/)|[A-Za-z]:/", _written(span)[0].replace("\\", "/")) is not None
+    is_above = [*above, last] in (["a"], ["b"]) or is_named or last in _USUAL or (is_absolute and "/" in end)
+    inside = set[str]()
+    if not (is_absolute and is_named and above and above[0] not in _USUAL):
+        # The file may as well be missing from a folder of the repository.
+        inside = {*above, f"{last}/{end.rpartition('/')[0]}".rstrip("/") if is_named or last in _USUAL else last}
+    if end and is_above and not any(each.startswith(tuple(f"{folder}/" for folder in inside)) for each in paths):
+        return end, ""
+    longer = [each for each in paths if each.endswith(f"/{path}")]
+    return "", end or (longer[0] if len(longer) == 1 else "")
+
+
+def _called(name: str, path: str, data: bytes) -> list[tuple[int, int]]:
+    """The lines of the definitions of a name in a file: those so qualified, else those whose name ends so."""
+    dotted = "." + re.sub(r"[:#.]+", ".", name)
+    definitions = definitions_of(decode(data)[0], ending_of(path)).get("docs", Found()).definitions
+    called = [each for each in definitions if f".{each.qualified_name}".endswith(dotted)]
+    called = [each for each in called if f".{each.qualified_name}" == dotted] or called
+    return [(each.line_start + 1, each.line_end) for each in called]
