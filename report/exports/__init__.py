@@ -77,7 +77,7 @@ class Choice:
             rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
         if not columns or not (rows or unranked):
             return None
-        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked)
+        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked, board.numbers)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:

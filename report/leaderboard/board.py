@@ -118,6 +118,7 @@ class Board:
     `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
     items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
     `in_parts` is systems, apart, baselines. `is_of_items`: the intervals of `rows` are over items.
+    `numbers` are the rows of table `boards` of its runs over its slice, by its primary metric, and of line precision.
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class Board:
         columns: Sequence[Column],
         rows: Sequence[BoardRow],
         unranked: Sequence[BoardRow],
+        numbers: pl.DataFrame,
     ) -> None:
         self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
         self.benchmark = facts.benchmarks[protocol.benchmark]
@@ -140,6 +142,7 @@ class Board:
         self.apart = [row for row in unranked if not row.run.baseline]
         self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
+        self.numbers = numbers.filter(pl.col("run_id").is_in(list(self.runs)))
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
         levels = list(dict.fromkeys(column.granularity for column in columns))
@@ -156,24 +159,21 @@ class Board:
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
-    def numbers(self, **where: object) -> pl.DataFrame:
-        """The rows of table `boards` of its runs, over all slices, or only those with some values."""
-        rows = self.facts.board_rows(self.protocol).filter(**where).collect()
-        # Filtered here: in the plan, this filter takes longer than reading.
-        return rows.filter(pl.col("run_id").is_in(list(self.runs)))
-
     @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """The numbers by the primary metric in the protocol's average."""
-        return self.numbers(is_shown=True, **self.primary.where)
+        """The numbers by the primary metric in the protocol's average, over all slices."""
+        return self.numbers.filter(is_shown=True, **self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
         """(run id, cut-off) → characters read up to it, and characters returned in all."""
-        primary = self.primary.measure[:2]
-        stored = self.numbers(is_shown=True, granularity=primary[0], metric=primary[1], **self.where)
-        rows = stored.select("run_id", "k", "read", "returned").drop_nulls()
-        return {(run_id, k): (read, returned) for run_id, k, read, returned in rows.iter_rows()}
+        return {
+            (row.run.run_id, cell.k): (cell.read, cell.returned)
+            for row in self.every
+            for cell in row.cells.values()
+            if cell.is_shown and (cell.granularity, cell.metric) == self.primary.measure[:2]
+            if cell.read is not None and cell.returned is not None
+        }
 
     @property
     def value_of_item(self) -> pl.Expr:
@@ -229,21 +229,25 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
-    stored = facts.board_rows(protocol)
-    rows = stored.filter("is_opening") if where is None else stored.filter(slice=where[0], slice_value=where[1])
-    numbers = rows.collect()
+    is_here = pl.col("is_opening")
+    if where is not None:
+        is_here = (pl.col("slice") == where[0]) & (pl.col("slice_value") == where[1])
+    is_primary = pl.col("is_shown") & (pl.col("position") == 0)
+    is_precision = (pl.col("metric") == "line_precision") & (pl.col("average") == "micro")
+    numbers = facts.board_rows(protocol).filter(is_here | is_primary | is_precision).collect()
+    rows = numbers.filter(is_here)
     if where is None:
-        opening = numbers.select("slice", "slice_value").head(1).rows()
+        opening = rows.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
-    for row in numbers.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         measure = (row["granularity"], row["metric"], row["k"])
         cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row)
-    columns = columns_of(facts, numbers)
+    columns = columns_of(facts, rows)
     if not columns:
         rule, metric = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)
         columns = (Column((rule.granularity, rule.metric, rule.k), rule.aggregate, metric),)
-    n_items = max(numbers["of_items"], default=0)
+    n_items = max(rows["of_items"], default=0)
     every = [
         BoardRow(run, cells.get(run.run_id, {}), columns[0], n_items)
         for run in facts.runs_of(protocol.benchmark)
@@ -254,4 +258,4 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     ]
     ordered = rows_in_order(every, protocol.primary.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
-    return Board(facts, protocol, where, columns, ranked, unranked)
+    return Board(facts, protocol, where, columns, ranked, unranked, numbers)

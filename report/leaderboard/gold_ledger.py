@@ -69,7 +69,7 @@ def precisions_of(board: Board) -> Mapping[str, Mapping[str, float]]:
     is looked at, which is the gold or not.
     """
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}
-    rows = board.numbers(slice=board.slice[0], **lines).drop_nulls("value")
+    rows = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
     by_value: dict[str, dict[str, float]] = {board.slice[1]: {}}
     for value, run_id, share in rows.select("slice_value", "run_id", "value").iter_rows():
         by_value.setdefault(value, {})[run_id] = share

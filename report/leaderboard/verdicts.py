@@ -111,7 +111,7 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     for row in compared.iter_rows(named=True):
         pairs.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
     lines: dict[tuple[Any, ...], list[tuple[str, float | None, bool]]] = {}
-    numbers = board.numbers(is_shown=True).join(compared, on=view, how="semi").sort("place")
+    numbers = board.numbers.filter("is_shown").join(compared, on=view, how="semi").sort("place")
     for *key, run_id, value, state in numbers.select(*view, "run_id", "value", "state").iter_rows():
         lines.setdefault(tuple(key), []).append((run_id, value, not state))
     concluded: dict[str, dict[str, str]] = {}

@@ -1,6 +1,7 @@
 """System: a page per system: what it is, its numbers by slice, where the gold went, its items, how it was made."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -104,20 +105,21 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     sample = items["item_id"].is_in(stratified(items, N_ITEMS)["item_id"].implode()).to_numpy()
     scores = lake.scan("scores", **folders).filter(**board.primary.where).select("run_id", "item_id", "value")
     values = grids(scores.collect(), list(against), items["item_id"], value="value")["value"]
-    by_run = dict(zip(against, values, strict=True))
-    frames = []
+    by_run, ids = dict(zip(against, values, strict=True)), items["item_id"].to_numpy()
+    shown: list[tuple[object, ...]] = []
     for run_id, other in against.items():
-        beside = by_run[other.run_id] if other else np.full_like(by_run[run_id], np.nan)
-        numbers = {"value": by_run[run_id], "other": beside, "difference": by_run[run_id] - beside}
-        gain = -numbers["difference"] if board.primary.lower_is_better else numbers["difference"]
-        drawn = np.flatnonzero(sample & ~np.isnan(numbers["value"]))
-        of_run = items.select("item_id", run_id=pl.lit(run_id)).with_columns(**numbers)
-        for part, positions in (("won", _furthest(gain)), ("lost", _furthest(-gain)), ("drawn", drawn)):
-            frames.append(of_run[positions].with_columns(part=pl.lit(part)))
+        value = by_run[run_id]
+        beside = by_run[other.run_id] if other else np.full_like(value, np.nan)
+        gain = beside - value if board.primary.lower_is_better else value - beside
+        drawn = np.flatnonzero(sample & ~np.isnan(value))
+        for part, at in (("won", _furthest(gain)), ("lost", _furthest(-gain)), ("drawn", drawn)):
+            shown += zip(repeat(run_id), repeat(part), ids[at], value[at].tolist(), beside[at].tolist())
     shares = [pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES]
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("run_id", "item_id", *shares)
-    shown = pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)).lazy()
-    rows = shown.join(ledger, on=["run_id", "item_id"], how="left", maintain_order="left").collect()
+    kinds = {"run_id": pl.String, "part": pl.String, "item_id": pl.String, "value": pl.Float64, "other": pl.Float64}
+    numbers = pl.LazyFrame(shown, kinds, orient="row").with_columns(difference=pl.col("value") - pl.col("other"))
+    numbers = numbers.with_columns(pl.col(pl.Float64).fill_nan(None))
+    rows = numbers.join(ledger, on=["run_id", "item_id"], how="left", maintain_order="left").collect()
     picked: dict[str, dict[str, list[Picked]]] = {run: {"won": [], "lost": [], "drawn": []} for run in against}
     for row in rows.iter_rows(named=True):
         picked[row["run_id"]][row["part"]].append(row | {"shares": shares_in(row)})
