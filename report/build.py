@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 2
-"""Threads: one soon waits for pictures, one goes on with other pages."""
+_WORKERS = 3
+"""Threads: two soon wait for the pictures of the overview and the leaderboards, one goes on with other pages."""
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.
@@ -153,10 +153,11 @@ def _write(
                 _write_new(new, page.path, render(page.template, values).encode())
             return pictures
 
-        # The overview comes last: the leaderboards, which have most pictures, begin while downloads are written.
-        for pictures in workers.map(publish, [*kinds[1:], *kinds[:1]]):
+        for pictures in workers.map(publish, kinds):
             for written in pictures:
                 written.result()
+        # The process that draws ends while the files are hashed.
+        artist.shutdown(wait=False)
         rows = {stored.path: stored.n_rows for stored in material.downloads}
         say(f"{counted(len(rows), 'download')} written")
         paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}

@@ -38,33 +38,36 @@ _DIGITS = 6
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    # Request all figures before the first page waits for its pictures.
-    by_name = material.boards.items()
-    sections = {name: [_section(board) for board in boards] for name, boards in by_name}
-    pool_sizes = {name: PoolSizes(boards) for name, boards in by_name}
-    costs = {name: BoardCosts(boards[0]) for name, boards in by_name if any(board.every for board in boards)}
-    for name, benchmark in material.facts.benchmarks.items():
-        boards = material.boards[name]
-        files: dict[str, bytes] = {}
-        for section in sections[name]:
+    # Request all figures, page by page, before the first page waits for its pictures.
+    requested = [
+        (
+            [_section(board) for board in boards],
+            PoolSizes(boards),
+            BoardCosts(boards[0]) if any(board.every for board in boards) else None,
+        )
+        for boards in material.boards.values()
+    ]
+    for (name, boards), (sections, pool_sizes, costs) in zip(material.boards.items(), requested, strict=True):
+        benchmark, files = material.facts.benchmarks[name], dict[str, bytes]()
+        for section in sections:
             board = section["board"]
             # Only here, since these read all numbers of a board.
             section |= {"heats": heats_of(board), "controls": Controls(board)}
             files |= _files(section) if board.every else {}
         values = {
             "benchmark": benchmark,
-            "sections": sections[name],
-            "has_runs": name in costs,
+            "sections": sections,
+            "has_runs": costs is not None,
             "beats": beats(boards[0]) if boards else [],
-            "pool_sizes": pool_sizes[name],
+            "pool_sizes": pool_sizes,
             "readings": ways_to_count(boards),
-            "costs": costs.get(name),
+            "costs": costs,
             "shade": shade,
             **_words(material.facts, benchmark, boards),
         }
-        description = f"{benchmark.title}: {sections[name][0]['verdict']}" if boards and boards[0].every else ""
+        description = f"{benchmark.title}: {sections[0]['verdict']}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
-        if name in costs:
+        if costs is not None:
             path, title = board_page(name, "-all"), f"{benchmark.title}: every number"
             yield Page(path, title, "leaderboard-all.html", values)
 
