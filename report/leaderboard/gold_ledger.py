@@ -32,6 +32,9 @@ class GoldShare:
         self.width = f"{100 * share:.3f}%"
         self.is_narrow = share < _NARROW
 
+    def __str__(self) -> str:
+        return f"{self.title} {self.percent}"
+
 
 def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
     """The classes with a share above 0, in the order of LEDGER_TITLES."""
