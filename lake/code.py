@@ -25,7 +25,12 @@ _CACHE = ROOT / "lake" / "cache"
 
 def code_digest(*functions: Callable[..., object]) -> str:
     """The digest of the import closure of some functions, including functions bound in partials."""
-    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(each))) for each in _unbound(functions)))
+    return digest_of(frozenset(map(_file_of, _unbound(functions))))
+
+
+@functools.cache
+def _file_of(function: Callable[..., object]) -> Path:
+    return Path(inspect.getfile(inspect.unwrap(function)))
 
 
 @functools.cache
