@@ -13,10 +13,10 @@ import polars as pl
 from evaluate.metrics import metric_named, metrics, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
 from evaluate.score.ledger import GOLD_CLASSES
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, in_slice_of
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, slice_value
 from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
-from lake.exact import exact_sum
+from lake.exact import from_steps, steps
 from lake.tables import FINAL, LINES, RANKING, table
 from lake.tables.evaluated import Boards, Comparisons, LedgerMeans, Ranks
 from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, reference_of
@@ -135,26 +135,30 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
     `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
     """
     key, n_gold = ["run_id", "protocol", *SLICE], pl.col("n_gold")
-    sums = list[pl.DataFrame]()
-    # One slice at a time, as each repeats the rows of all items. `all` is included even if nothing has a score.
-    for name in sorted({"all", *slices["slice"]}):
-        of_slice = ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
-        rows = of_slice.join(slices.lazy(), on=["run_id", *SLICE], how="semi")
-        sums.append(
-            rows.group_by(key)
-            .agg(
-                pl.len().cast(pl.Int64).alias("n"),
-                exact_sum(n_gold).alias("whole"),
-                *(exact_sum(pl.col(name) / n_gold).alias(f"{name}/shares") for name in GOLD_CLASSES),
-                *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in GOLD_CLASSES),
-                *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in GOLD_CLASSES),
-            )
-            .collect()
-        )
+    # `all` is included even if nothing has a score.
+    names = sorted({"all", *slices["slice"]})
+    values = items.select("item_id", *(slice_value(name).alias(name) for name in names))
+    exact = {f"{name}/shares": pl.col(name) / n_gold for name in GOLD_CLASSES}
+    exact |= {"whole": n_gold, **{f"{name}/gold": pl.col(name) for name in GOLD_CLASSES}}
+    # Summed per kind of items (equal in all slices) once, then kinds per slice.
+    of_kinds = ledger.join(values, on="item_id").group_by("run_id", "protocol", *names)
+    kinds = of_kinds.agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        *(steps(value).sum().alias(name) for name, value in exact.items()),
+        *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in GOLD_CLASSES),
+    ).collect()
+    of_slices = [
+        kinds.lazy()
+        .select(pl.exclude(names), slice=pl.lit(name), slice_value=name)
+        .join(slices.lazy(), on=["run_id", *SLICE], how="semi")
+        .group_by(key)
+        .agg(pl.all().sum())
+        .with_columns(from_steps(pl.col(*exact)))
+        for name in names
+    ]
+    sums = pl.concat(pl.collect_all(of_slices)).lazy()
     means = pl.concat(
-        pl.concat(sums)
-        .lazy()
-        .select(
+        sums.select(
             *key,
             pl.lit(name).alias("class"),
             macro=pl.col(f"{name}/shares") / pl.col("n"),

@@ -84,10 +84,15 @@ def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
 
 def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
     """The value that each item has in a slice: item_id, slice_value (null without a band); see :func:`in_slice`."""
+    return items.select("item_id", slice_value=slice_value(slice_))
+
+
+def slice_value(slice_: str) -> pl.Expr:
+    """The value of an item in a slice."""
     if slice_ == "all":
-        return items.select("item_id", slice_value=pl.lit("all"))
+        return pl.lit("all")
     columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
-    return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
+    return pl.concat_str(columns, separator="/")
 
 
 def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
