@@ -12,7 +12,7 @@ from evaluate.runs.pooling import compare_systems
 from evaluate.runs.task_runs import TaskRuns, pool
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import ItemPart, Selection, edition, part_groups, part_name
-from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers
+from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers, runs_of
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
@@ -162,8 +162,7 @@ def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
     """Whether a task runs: it is named, or no task is and it either runs by default or has runs in the lake."""
     if names or task.runs == "always":
         return task.name in names or not names
-    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
-    return not runs.head(1).collect().is_empty()
+    return not runs_of(lake, task).head(1).collect().is_empty()
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:

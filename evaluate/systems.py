@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import Path
 
 import polars as pl
 
@@ -18,6 +20,9 @@ from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import fingerprint
 from lake.pools import is_picked
 from lake.store import Lake, Part
+
+ROWS_AT_ONCE = 3_000_000
+"""The approximate number of rows of hits or scores that are read together."""
 
 
 @dataclass(frozen=True)
@@ -206,6 +211,17 @@ def retriever_named(name: str) -> Retriever:
     )
 
 
+def runs_of(lake: Lake, task: Task) -> pl.LazyFrame:
+    """A task's rows of table `runs`, sorted."""
+    return _runs(lake.root, tuple(lake.parts("runs", benchmark=task.benchmark))).lazy().filter(task=task.name)
+
+
+@lru_cache(maxsize=4)
+def _runs(root: Path, parts: tuple[Part, ...]) -> pl.DataFrame:
+    # Cached, as each task and protocol reads the same small parts again.
+    return Lake(root).scan_parts(list(parts), "runs").sort("run_id").collect()
+
+
 def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
     """The rows of some items and runs in a table, with its declared columns."""
     return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
@@ -220,13 +236,15 @@ def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **fo
 
 def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
     """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
-    counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
-    sizes = dict(counts.collect().iter_rows())
+    sizes = dict[str, int]()
+    # Rows are counted only if there may be several batches: a stored row takes more than a byte.
+    if sum(part.path.stat().st_size for part in parts) > ROWS_AT_ONCE:
+        counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
+        sizes = dict(counts.collect().iter_rows())
     batch, n_rows = list[str](), 0
     for run_id in run_ids:
         n = sizes.get(run_id, 0)
-        # The approximate number of rows of hits or scores that are read together.
-        if batch and n_rows + n > 3_000_000:
+        if batch and n_rows + n > ROWS_AT_ONCE:
             yield batch
             batch, n_rows = [], 0
         batch.append(run_id)

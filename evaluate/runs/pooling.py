@@ -16,7 +16,7 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import Run, batches, rows_of, run_batches
+from evaluate.systems import Run, batches, rows_of, run_batches, runs_of
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
@@ -56,7 +56,7 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     known, built_in = retrievers().values(), pl.col("origin") == "built-in"
     tagged = [retriever.name for retriever in known if BASELINE in retriever.tags]
     chance = [retriever.name for retriever in known if retriever.is_chance]
-    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).sort("run_id")
+    runs = runs_of(lake, task)
     return runs.select(
         *("run_id", "system", "task", "chunker", "retriever", "origin", "status", "limit", "protocol", "selection"),
         is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),

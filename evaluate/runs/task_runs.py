@@ -15,7 +15,7 @@ from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import Edition, ItemPart, Selection, selected_parts
-from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems, runs_of
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Task
@@ -71,8 +71,7 @@ class TaskRuns:
 
     def stored(self, origin: str) -> pl.LazyFrame:
         """The task's rows of `runs` of one origin: `built-in` (made here) or `imported`, sorted."""
-        rows = self.lake.scan("runs", benchmark=self.task.benchmark).filter(task=self.task.name, origin=origin)
-        return rows.sort("run_id")
+        return runs_of(self.lake, self.task).filter(origin=origin)
 
     def choose(self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]) -> None:
         """Set the planned and imported runs to those of the systems that some patterns match; see :meth:`plan`."""
