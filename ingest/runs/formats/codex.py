@@ -210,6 +210,12 @@ def _output(output: object) -> _Output:
     return _Output((text[head.end() :],), failed, running[1] if running else "")
 
 
+def is_own(call: ToolCall, output: str) -> bool:
+    """Whether a call in chat messages has an output as Codex writes it."""
+    head = _HEAD.match(output)
+    return call.tool == "exec_command" or (head is not None and head["output"] is not None)
+
+
 def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
     """The calls in a call of Harbor's record, several if it ran a script, each with its output."""
     result = _output(output)

@@ -113,6 +113,8 @@ def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     """A call with its output, read as Gemini CLI's tools write it, and whether it failed."""
+    if output.startswith("<tool_output_masked>"):  # It was removed later, to save context.
+        return replace(call, is_answered=False)
     call = replace(call, output=output, failed=failed)
     if call.tool == "read_file":
         # The lines that the output reports, else those requested.

@@ -2,11 +2,12 @@
 
 A file is a list of messages, JSON Lines of messages, or objects with such a list. A call and its result are in OpenAI's
 form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
-message), Goose's (`toolRequest`, `toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), or in the
-text, with the next message as result: `<function=bash><parameter=command>…`, or Cline's and Roo Code's
-`<read_file><path>…`. These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose
-exports sessions, kept them as rows before version 1.10, and prints rows with `--output-format stream-json`. The
-terminal is taken to stay in the folder to which a command moved.
+message), Google's (`functionCall`, `functionResponse`; Gemini CLI saves chats so), Goose's (`toolRequest`,
+`toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), Kimi Code's (`wire.jsonl`), or in the text,
+with the next message as result: `<function=bash><parameter=command>…`, or Cline's and Roo Code's `<read_file><path>…`.
+These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose exports sessions, kept
+them as rows before version 1.10, and prints rows with `--output-format stream-json`. The terminal is taken to stay in
+the folder to which a command moved, except by Codex, whose outputs are read as in its own files.
 """
 
 import re
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats import codex, gemini_cli
 from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
 from ingest.runs.usage import TokenCounts, dollars_at
 from ingest.runs.values import (
@@ -41,13 +43,35 @@ _ANSWER = re.compile(r"^\[[a-z_]+(?: for .*)?\] Result:(?:\n|\Z)", re.MULTILINE)
 _REFUSED = re.compile(r"\s*The (?:tool execution failed|user denied)")
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
 _FOLDER = re.compile(
-    r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|\[Current working directory: ([^\]\n]+)\]"
+    r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|<cwd>([^<\n]+)</cwd>|\[Current working directory: ([^\]\n]+)\]"
     r"|^# Current Work(?:ing|space) Directory \((.+)\) Files$", re.MULTILINE
 )  # fmt: skip
 
 
 def _message(row: JsonRecord) -> JsonRecord:
-    return object_at(row, "message") if row.get("type") == "message" else row
+    """The message in a row; one of Google's or Kimi Code's in the form of Anthropic's."""
+    event = object_at(row, "event")
+    if row.get("type") == "context.append_loop_event":
+        call_id, result = event.get("toolCallId"), object_at(event, "result")
+        if event.get("type") == "tool.call":
+            part = {"type": "tool_use", "id": call_id, "name": event.get("name"), "input": event.get("args")}
+            return {"role": "assistant", "content": [part], "step": event.get("stepUuid")}
+        return {**result, "role": "tool", "tool_call_id": call_id, "content": result.get("output")} if result else {}
+    message = object_at(row, "message") if row.get("type") == "message" else row
+    if parts := objects_at(message, "parts"):
+        role = "assistant" if message.get("role") == "model" else message.get("role")
+        return {"role": role, "content": list(map(_of_google, parts)), "is_of_google": True}
+    return message
+
+
+def _of_google(part: JsonRecord) -> JsonRecord:
+    call, answer = object_at(part, "functionCall"), object_at(part, "functionResponse")
+    if call:
+        return {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
+    response = object_at(answer, "response")
+    text, failed = first_text(response, ("output", "error")), "error" in response
+    given = {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
+    return given if answer else {} if part.get("thought") is True else part
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -95,6 +119,7 @@ def _results(message: JsonRecord) -> Iterator[JsonRecord]:
 
 def _events_of(session: Session) -> Iterator[Event]:
     answered: list[tuple[JsonRecord, list[ToolCall], list[JsonRecord]]] = []
+    results_of: dict[str, list[JsonRecord]] = {}  # by the newest call with an id
     for row in session.parts[0]:
         message = _message(row)
         text, is_own = content_of(message), message.get("role") == "assistant"
@@ -105,29 +130,40 @@ def _events_of(session: Session) -> Iterator[Event]:
             yield Note("answer" if is_own else "prompt", text)
         if is_own:
             answered.append((message, list(_calls(message)), []))
+            results_of |= {call.call_id: answered[-1][2] for call in answered[-1][1] if call.call_id}
         elif answered:
             # The text after a call in a text is its result.
             _, calls, results = answered[-1]
             plain = _ANSWER.split(text.partition("\n<environment_details>")[0])[1:]
             plain = plain or [text] * (bool(calls) and not calls[0].call_id)
             answers = [{"text": answer, "failed": _REFUSED.match(answer) is not None} for answer in plain]
-            results += list(_results(message)) or answers * (not results)
+            for result in list(_results(message)) or answers * (not results):
+                results_of.get(str_at(result, "id"), results).append(result)
     for message, calls, results in answered:
         tokens = TokenCounts(*(count_at(message, "usage", name) or 0 for name in _COUNTS))
-        yield Answer("", str_at(message, "model"), tokens, dollars_at(message, "usage", "cost", "total"))
+        usd = dollars_at(message, "usage", "cost", "total")
+        yield Answer(str_at(message, "step"), str_at(message, "model"), tokens, usd)
         pairs = paired([call.call_id for call in calls], results, ["id"])
         for call, own in zip(calls, pairs, strict=True):
             result = own[-1] if own else {}
             output, failed = _HEAD.sub("", str_at(result, "text")), result.get("failed") is True
             # Ids may be repeated from answer to answer.
-            ended = replace(call, output=output, failed=failed, folder=None, call_id="")
-            yield replace(ended, is_answered=bool(own))
+            call = replace(call, folder=None, call_id="")
+            if not own:
+                yield replace(call, is_answered=False)
+            elif codex.is_own(call, output):
+                yield from codex.answered_calls(call, output, failed=failed)
+            elif message.get("is_of_google") and call.tool in gemini_cli.TOOLS:
+                yield gemini_cli.with_output(call, output, failed=failed)
+            else:
+                yield replace(call, output=output, failed=failed)
 
 
 MESSAGES = session_importer(
     "messages", "Chat messages with tool calls", "A list of messages, as models and Goose take and give them",
     aliases=("chat", "openai", "anthropic", "goose"),
-    holders=("messages", "trajectory", "conversation", "conversations"), is_event=_is_event, events_of=_events_of,
+    holders=("messages", "trajectory", "conversation", "conversations", "history"),
+    is_event=_is_event, events_of=_events_of,
     is_part=lambda row, _: not _OF_OTHERS.isdisjoint(row),
     example='{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{}"}}]}',
 )  # fmt: skip
