@@ -76,3 +76,14 @@ def test_a_folder_at_no_commit_is_read_as_it_is_and_said_so(tmp_path: Path) -> N
     run = own(tmp_path, "--items", put(tmp_path / "a.jsonl", lines(row)), "--repositories", tmp_path / "repos").done()
     assert "rockets is not a git repository: it is read as it is, though its rows name 1 commit" in run.err
     assert gold(tmp_path) == [BURN]
+
+
+def test_of_a_git_repository_the_committed_files_are_read_as_they_are_now(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "repo")
+    made.commit("first", "Begin", {"src/engine.py": "#\n"})
+    put(tmp_path / "repo/src/engine.py", ENGINE.encode())
+    put(tmp_path / "repo/.venv/lib.py", ENGINE.encode())
+    items = put(tmp_path / "a.jsonl", lines({"id": "q1", "question": QUESTION, "gold": "src/engine.py:4-5"}))
+    own(tmp_path, "--items", items, "--repositories", tmp_path / "repo").done()
+    assert gold(tmp_path) == [BURN]
+    assert Lake(tmp_path / "lake").read("files")["path"].to_list() == ["src/engine.py"]

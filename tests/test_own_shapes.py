@@ -215,6 +215,17 @@ def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositori
     assert (gold(tmp_path), rejects) == ([BURN], [("line 3", reason)])
 
 
+@pytest.mark.parametrize("name", ["q1", ""])
+def test_lines_of_one_question_in_a_table_are_one_item_with_all_places(
+    tmp_path: Path, repositories: Path, name: str
+) -> None:
+    rows = "".join(f"{name},{QUESTION},{place}\n" for place in ("src/engine.py:4-5", "src/orbit.py:1"))
+    items = put(tmp_path / "a.csv", f"id,question,gold\n{rows}".encode())
+    own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
+    name = name or "line-2"
+    assert gold(tmp_path) == [(name, *BURN[1:]), (name, "src/orbit.py", 0, 1)]
+
+
 @pytest.mark.parametrize(
     ("last", "rest", "code", "message"),
     [

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from os.path import isfile
 from pathlib import Path
@@ -27,7 +28,7 @@ from ingest.benchmarks.fields import MISSING, Fields, get_path
 from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import GITHUB, form_fault
+from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, RepositoryError, form_fault
 from ingest.sources.rows import JsonObject, format_of, read_rows
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
@@ -182,14 +183,23 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
                 notes.append(f"{source} is not a git repository: it is read as it is, though its rows name {of}")
             if name == OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
                 repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
-            entries = (entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/"))
-            files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
+            entries = [entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/")]
+            known = (_is_git(source) and _committed(source)) or {entry.path for entry in entries}
+            kept = (entry for entry in entries if entry.path in known and entry.size <= MAX_FILE_BYTES)
+            files = {entry.path: entry.read() for entry in kept}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
     if absent:
         there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
         notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
     return notes
+
+
+def _committed(folder: Path) -> set[str]:
+    """The paths in the last commit of a git repository, without what it ignores, such as packages installed in it."""
+    with suppress(DamagedRepositoryError, RepositoryError):
+        return {entry.path for entry in GitFolder(folder / ".git").listing("HEAD")}
+    return set()
 
 
 def _is_git(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from ingest.sources.repository import Repository
 from ingest.sources.strict_yaml import shown
 from lake.offsets import split_lines
 from lake.rejects import Rejects
-from lake.text import decode
+from lake.text import decode, listed
 
 OWN_GOLD = re.compile(
     r"(?=.*[:\[])(?:(?P<places>[\w.]+)\[\](?:\.|$))?(?P<path>[\w.]*)(?::(?P<start>[\w.]+?)(?:-(?P<end>[\w.]+))?)?"
@@ -32,15 +32,19 @@ LINK = re.compile(
 """The address of a file on GitHub and its like."""
 
 _PATHS = ("file", "path", "file_path", "filename")
-_LINES = (("start_line", "end_line"), ("line_start", "line_end"), ("start", "end"), ("lines", ""), ("line", ""))
+_LINES = (
+    ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
+    ("line", "end_line"), ("lines", ""), ("line", ""),
+)  # fmt: skip
+_OF_LINES = re.compile("line|start|end|range|func|method|class|symbol", re.I)
 _RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:C\d+)?(?:\s*[-:]\s*L?(\d+)(?:C\d+)?)?")
-_FILE_WITH_LINES = re.compile(r"(.+?)[:#](L?\d(?:C(?=\d)|[^/\\A-KM-Za-z])*)")
+_FILE_WITH_LINES = re.compile(r"(.+?)(?:[:#]|,?\s+(?:lines?\s+)?)(L?\d(?:C(?=\d)|[^/\\A-KM-Za-z])*)")
 _FILE_WITH_NAME = re.compile(r"(.+?)::?([A-Za-z_$][\w$.:#]*)")
 _BETWEEN_RANGES = re.compile(r"(?<=\d)[\s,;]+(?=L?\d)")
 # A blank ends a place only after a file's ending or lines, as paths have blanks too.
 _ENDED = re.compile(r"(\.\w+(?:[:#]L?\d\S*)?)[^\S\n]+")
 # Ranges after a place (`a.py:1-2, 9`) belong to it.
-_BETWEEN_PLACES = re.compile(r"[^\S\n]*+[,;\n][\s,;]*+(?!L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
+_BETWEEN_PLACES = re.compile(r"[^\S\n]*+[,;\n][\s,;]*+(?!(?:lines?\s+)?L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
 _BETWEEN_QUOTES = re.compile(r"(?<=['\"}\]])\s+(?=['\"{\[])")
 _USUAL = {"app", "code", "project", "repo", "repository", "testbed", "workspace"}
 
@@ -95,8 +99,13 @@ def _places(given: object, path: str, start: str, end: str) -> Iterator[object]:
         file, *lines = given
         given = {"path": file, "lines": lines[0] if len(lines) == 1 else lines} if lines else file
     if isinstance(given, dict) and not path:
-        path = next((key for key in _PATHS if given.get(key) is not None), _PATHS[0])
-        start, end = next((keys for keys in _LINES if given.get(keys[0]) is not None), _LINES[0])
+        has = {key for key, value in given.items() if value is not None}
+        path = next((key for key in _PATHS if key in has), _PATHS[0])
+        start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
+        others = [key for key in given if key in has and _OF_LINES.search(key)]
+        check(
+            bool(start) or not others, f"of a place, {listed(others)} is not known; name the lines, or the path alone"
+        )
     for key in filter(None, (path, start, end)):
         check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
     file, first, last = [get_path(given, key) if key else given for key in (path, start, end)]

@@ -83,10 +83,10 @@ def read_instances(
     """The instances of some files, one per id, in the order of the files.
 
     Rows with the same id, equal gold and the same commit are one instance; if gold or commit differ, it cannot be
-    scored. If they ask another question, they are rejected. A row whose gold cannot be decoded is replaced by one of
-    the same id whose gold can.
+    scored, but the gold of own rows with one id, or one question and no id, is joined. If they ask another question,
+    they are rejected. A row whose gold cannot be decoded is replaced by one of the same id whose gold can.
     """
-    instances: dict[str, Instance] = {}
+    instances, unnamed = dict[str, Instance](), dict[tuple[str, str], str]()
     n_again, is_own = 0, fields != CONTEXTBENCH_FIELDS
     usual = {**(OWN_FIELDS if is_own else CONTEXTBENCH_FIELDS), "gold": fields["gold"]}
     keys = {*columns_of({"gold": fields["gold"]})}
@@ -105,10 +105,13 @@ def read_instances(
             instance = _instance(row, (entry.path, position), rejects, is_own=is_own)
             if instance is None:
                 continue
+            if not any(_texts(row, "id")):
+                question = (instance.repo, instance.problem_statement or instance.item_id)
+                instance = replace(instance, item_id=unnamed.setdefault(question, instance.item_id))
             first = instances.setdefault(instance.item_id, instance)
             if first is not instance:
                 n_again += 1
-                instances[instance.item_id] = _one_of(first, instance, rejects)
+                instances[instance.item_id] = _one_of(first, instance, rejects, is_own=is_own)
     if n_again:
         notes.append(f"{counted(n_again, 'row')} with an id that occurred before; rows with one id are one item")
     return list(instances.values())
@@ -126,14 +129,18 @@ def repository_of(row: ForeignRow, item_id: str) -> str:
     return next((repo for repo in whole if repo.lower() == by_id.lower()), by_id)
 
 
-def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
+def _one_of(first: Instance, again: Instance, rejects: Rejects, *, is_own: bool) -> Instance:
     places, others = (sorted(span[:3] for span in each.gold) or each.gold_patch for each in (first, again))
     differing = ["gold"] * (places != others) + ["commit"] * (first.commit != again.commit)
-    if not places or not others or not differing:
+    # A table may have a line per place.
+    is_more = is_own and differing == ["gold"] and bool(first.gold and again.gold)
+    if not places or not others or not differing or is_more:
         questions = {" ".join(each.problem_statement.split()) for each in (first, again) if each.problem_statement}
         if len(questions) > 1:
             reason = f"another question than {' '.join(first.where)} under the same id; it is left out"
             rejects.add(*again.where, f"{first.item_id}: {reason}")
+        elif is_more:
+            return replace(first, gold=[*first.gold, *again.gold])
         return again if others and not places else first
     both = " and ".join(" ".join(instance.where) for instance in (first, again))
     reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
