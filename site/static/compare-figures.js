@@ -71,7 +71,7 @@
     const first = rows.slice(0, MOST_ROWS).concat(whole || []);
     const least = Math.min(0, ...first.map((row) => (row.low === null ? row.delta : row.low)));
     const most = Math.max(0, ...first.map((row) => (row.high === null ? row.delta : row.high)));
-    const room = Math.min(Math.max(width * 0.36, 90), 260);
+    const room = Math.min(Math.max(width * 0.36, 90), 280);
     const x = (value) => room + 10 + (value - least) / (most - least || 1) * (width - room - 24);
     const height = first.length * 22 + 30;
     const svg = drawn("svg", { width: width, height: height, viewBox: "0 0 " + width + " " + height, role: "img", "aria-label": said, class: "forest-plot " + kind });
@@ -84,7 +84,7 @@
     first.forEach((row, place) => {
       const y = place * 22 + 15;
       const text = visible(row.label) + " (" + count(row.n) + ")";
-      const most = Math.floor(room / 6.4);
+      const most = Math.floor(room / 6.8);
       const label = svg.appendChild(drawn("text", { x: room, y: y + 4, class: row === whole ? "label whole" : "label", "text-anchor": "end" }, text.length > most ? "…" + text.slice(text.length - most + 1) : text));
       label.appendChild(drawn("title", {}, text));
       if (row.low !== null) {
@@ -139,12 +139,12 @@
 
   function matrix(host, width, board, runs, slice, names) {
     host.textContent = "";
-    const order = byEase(board, slice);
+    const order = byEase(board, slice).filter((at) => runs.some((run) => run.value[at] === run.value[at]));
     const n = Math.min(order.length, Math.max(1, Math.floor(width / 2)));
     const rows = runs.map((run) => binned(order, run.value, n));
     const most = Math.max(1e-12, ...rows.map((row) => row.reduce((one, other) => (other > one ? other : one), 0)));
     const height = rows.length * 40 + 20;
-    const said = "Each system's values on " + count(order.length) + " items, hardest first, the darker the greater; the table below has their means by tenths.";
+    const said = "Each system's values on " + count(order.length) + " items with a value, hardest first, the darker the greater; the table below has their means by tenths.";
     const svg = drawn("svg", { width: width, height: height, viewBox: "0 0 " + width + " " + height, role: "img", "aria-label": said, class: "matrix-plot" });
     rows.forEach((row, place) => {
       const y = place * 40;

@@ -213,7 +213,7 @@
     byId("where-note").textContent = names.b + " minus " + names.a + ". Exploratory: the 95 % intervals are over items within a repository, and unadjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names, over(slice, state.systems[which]));
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
-    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean score of all systems" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " per column" : "") + ". Empty: 0; full: " + number(found.most, 2) + "; thin line: no value.";
+    byId("matrix-note").textContent = count(found.n_items) + " items with a value, ordered by the mean score of all systems" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " per column" : "") + ". Empty: 0; full: " + number(found.most, 2) + "; thin line: no value.";
     goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => slice.precision[board.place(key)]), state.systems.map((key) => run(key).name));
     const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
     goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {

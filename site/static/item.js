@@ -107,7 +107,7 @@
       }
       const known = gold.concat(...held.map(each => each ? each[file] : [])), length = item.lengths[file] >= 0 ? item.lengths[file] : Math.max(1, ...known.map(one => one[1]));
       const told = " " + (item.lengths[file] < 0 ? "not among the files that are searched" : plural(length, "line")) + ", " + number(size(gold)) + " gold";
-      const made = element("figure", {class: "strips"}, element("figcaption", {}, element("code", {}, path), told), row("gold", "gold", length, [["right", gold]], "lines " + said(gold)));
+      const made = element("figure", {class: "strips"}, element("figcaption", {}, element("code", {}, ...goldspan.breakable(path)), told), row("gold", "gold", length, [["right", gold]], "lines " + said(gold)));
       if (isOwn) {
         const [, start, hole, end] = item.own;
         made.append(row("the query: its text, its hole", "own", length, [["wrong", [[start, hole]]], ["right", [[hole, end]]]], "text from line " + (start + 1) + ", hole at lines " + said([[hole, end]])));
@@ -140,7 +140,7 @@
   }
 
   function name(one, text) {
-    return element("th", {scope: "row", class: "name"}, element("a", {class: "to-system", href: one.page}, one.title), element("small", {}, text));
+    return element("th", {scope: "row", class: "name"}, element("a", {class: "to-system", href: one.page}, ...goldspan.breakable(one.title)), element("small", {}, text));
   }
 
   function sums(about, item, shown) {

@@ -122,7 +122,7 @@
   function showItem(item, near) {
     const shown = shownRuns(), isNew = drawn !== item.item_id;
     drawn = item.item_id;
-    const name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, item.item_id);
+    const name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, ...goldspan.breakable(item.item_id));
     const parts = [element("div", {class: "item-head"}, name, walker(near)), goldspan.item.facts(about, item)], asked = element("div", {id: "question"});
     if (about.kind === "lines" && item.why_not === undefined) {
       item.goldByFile = byFile(item.gold, item.files.length).map(ranges => ranges.filter(each => each[0] < each[1]));

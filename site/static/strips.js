@@ -93,7 +93,7 @@
     layers.forEach(([name, ranges]) => merged(ranges).forEach(([start, end]) => {
       svg.append(drawn("rect", {class: name, x: start, y: 0, width: end - start, height: 10}));
     }));
-    return element("div", {class: "lane"}, element("span", {class: "who"}, title), svg);
+    return element("div", {class: "lane"}, element("span", {class: "who"}, ...goldspan.breakable(title)), svg);
   }
 
   // The row of an answer in a file, with gold lines in a class of their own.
