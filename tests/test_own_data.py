@@ -205,7 +205,7 @@ def test_what_reads_it_again_is_its_declaration(tmp_path: Path) -> None:
     other = lay_out(tmp_path / "ours", OURS.replace("name: repoeval", "name: my-code\nlike: repoeval"))
     done("ingest", "--config", other, "--chunkers", "fixed-nws-300", *lake)
     run = command("evaluate", NAME, "--systems", "*+bm25-okapi", *lake)
-    assert "skipped fixed-nws-300: it has no chunks for these files; ingest them with it" in run.err
+    assert f"skipped fixed-nws-300: it has no chunks for the files of {NAME}; ingest them with it" in run.err
 
 
 def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def texts(
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
     counts = ", ".join(counted(kinds.get(kind, 0), kind) for kind in ("chunk", "query"))
     Console().say(f"{counts} → {output}")
-    Console().say(typed(f"  next (FILE: Parquet of key, vector): python -m evaluate --systems {system} --vectors FILE"))
+    command = " ".join(["python -m evaluate", *names, "--systems", system, "--vectors FILE"])
+    Console().say(typed(f"  next (FILE: Parquet of key, vector): {command}"))
 
 
 def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterator[pl.DataFrame]:

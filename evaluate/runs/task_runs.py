@@ -95,7 +95,7 @@ class TaskRuns:
                 chunkers[part.name] = part.fingerprint
                 continue
             hint = "" if cut[part.name].is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
-            note = f"skipped {part.name}: it has no chunks for these files{hint}"
+            note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}{hint}"
             warnings += [note] if note not in warnings else []
         # Agents' contexts are scored even if nothing can be ranked.
         if not chunkers and not any(protocol.context is not None for protocol in protocols):

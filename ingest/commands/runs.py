@@ -90,7 +90,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             raise typer.Exit(console.finish("ingest", checked))
         if not benchmark:
             message = "--benchmark is missing: the benchmark that FILE answers"
-            hint = "" if write else f"Only a submission, a folder with {DECLARATION}, needs none."
+            hint = "" if write else f"Only a submission, an existing folder with {DECLARATION}, needs none."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         if bool(search) == (file is not None):
             message = "both FILE and --search are given" if search else "nothing to import is given"

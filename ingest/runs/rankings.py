@@ -39,7 +39,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
-        job.result.notes.append("all ranks of a list are equal, so lists are ordered by score, as in trec_eval")
+        job.result.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job, rows).drop("document"), _ranking_tables
 
 

@@ -119,7 +119,7 @@ def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Pat
     lake = _ready(tmp_path / "lake", source)
     put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
     _ready(lake, source, chunkers=("whole-file",))
-    assert "skipped window-4-2: it has no chunks for these files; ingest them with it" in _evaluate(lake).err
+    assert "skipped window-4-2: it has no chunks for the files of repoeval; ingest them with it" in _evaluate(lake).err
     assert {system.partition("+")[0] for system in _runs(lake)["system"]} == {"whole-file"}
 
 

@@ -33,7 +33,7 @@ REPOEVAL_IOU = replace(
     name="repoeval/prompt-iou",
     title="The prompt against its repository, by intersection over union",
     meaning="The code before the hole is the query; every Python file of the repository is searched, its own too. A "
-    "chunk that shares a line with the gold is not enough: it has to be much the same lines.",
+    "chunk is relevant only if its lines are much the same as the gold's.",
     runs="named",
 )
 
@@ -42,7 +42,7 @@ REPOEVAL_NEED = replace(
     name="repoeval/need",
     title="The prompt against its repository, without what follows it",
     meaning="The code before the hole is the query; every Python file of the repository is searched, the open one up "
-    "to the hole. Asked are the tasks whose completion uses a definition of another file.",
+    "to the hole. Items whose completion uses no definition of another file are left out.",
     pool_meaning="all *.py of the repository, of the open file the lines before the hole",
     pool_prefix="repoeval/need",
     pool_by="hole",
@@ -53,7 +53,7 @@ REPOEVAL_COMPLETION = Task(
     name="repoeval/completion",
     benchmark="repoeval",
     title="The code in the hole",
-    meaning="A model writes what stands in the hole; its answers are imported.",
+    meaning="A model completes the code; its answers are imported.",
     query="prompt",
     query_meaning="the prompt, with whatever was retrieved for it",
     pool_meaning="none",
@@ -176,9 +176,8 @@ def _constructed(pool: str, rules: str, among: str, added: str, source: str, pla
         REPOEVAL_PROMPT,
         name=f"repoeval/prompt-{pool}",
         title=f"The prompt against its repository {among}",
-        meaning=f"The code before the hole is the query; its repository is searched together with {added}. A pool that "
-        "was constructed: nobody works in it, and its numbers are not to be compared with those of the repository "
-        "alone.",
+        meaning=f"The code before the hole is the query; its repository is searched together with {added}. Such "
+        "a pool is artificial: do not compare its numbers with those over the repository alone.",
         pool_meaning=f"all *.py of the repository, and {added}; each content once and none that the repository has",
         pool_prefix=f"repoeval/{pool}",
         subsets=("function-2k",),
@@ -189,7 +188,7 @@ def _constructed(pool: str, rules: str, among: str, added: str, source: str, pla
         name=f"repoeval@{rules}-v1",
         title=f"RepoEval {among} (constructed)",
         meaning="Is the code the prompt was cut from, together with the lines to be completed, still brought back "
-        f"{among}? By the rules of repoeval@chunking-v1, over pools that were constructed.",
+        f"{among}? By the rules of repoeval@chunking-v1, over artificial pools.",
         tasks=(task.name,),
         source=source,
         place=place,

@@ -141,7 +141,7 @@ def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
     assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", run.err)
     command(*options, "--chunkers", "whole-file").done()
     run = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
-    run.done("skipped bad: it has no chunks for these files")
+    run.done("skipped bad: it has no chunks for the files of repoeval")
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_where_trec_ranks_say_nothing_lists_are_ordered_as_trec_eval_orders_them
     }
     rows = [(FIRST, document, rank, score) for document, score in scores.items()]
     result = imported(lake, trec([*rows, (LAST, "dogs.py", rank, 1)]))
-    assert result.notes == ["all ranks of a list are equal, so lists are ordered by score, as in trec_eval"]
+    assert result.notes == ["ranks are missing or all equal, so lists are ordered by score, as in trec_eval"]
     assert result.counts["n_renumbered"] == 0
     rows_of_first = lake.read("hits").filter(item_id=FIRST).sort("rank").select("path", "line_start")
     ordered = sorted(scores, key=lambda name: (float(np.float32(scores[name])), name), reverse=True)
