@@ -29,7 +29,7 @@ _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i", "-k", "-s", "-w", "--user",
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _Stage = tuple[Node, list[Node]]  # a statement and its redirections
 _JOINING = ("list", "pipeline", "redirected_statement")
-_CLOSED = ("function_definition", "test_command", "declaration_command", "heredoc_body", "comment")
+_CLOSED = ("function_definition", "declaration_command", "heredoc_body", "comment")
 _READS = re.compile(r"(?:IFS=\S* )?read\b")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
 _VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word at its second variable without braces
@@ -107,7 +107,7 @@ class _Parser:
         """Add what a node runs, with the redirections of the first command in `around` and piped into the others."""
         first, *following = around.commands
         children = node.named_children
-        if node.type in ("command", "variable_assignment"):
+        if node.type in ("command", "variable_assignment", "test_command"):
             self.add(replace(around, commands=[self._command(node, first), *following]))
         elif node.type in _JOINING:
             for operator, statements in _joined(node):

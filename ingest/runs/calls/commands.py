@@ -53,6 +53,7 @@ class PrintedRange:
     files: CommandWords
     last: int | None = None
     is_numbered: bool = False  # whether it numbers all lines of its files
+    is_joined: bool = False  # whether it counts the lines of several files as those of one
 
     @property
     def n_first(self) -> int | None:
@@ -138,10 +139,10 @@ def _nl(flags: CommandFlags, files: CommandWords) -> PrintedRange:
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
     """The lines that `head` or `tail` prints: 10 by default, unknown if their amount is given in bytes."""
-    counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
+    counts = [f"-n{value}" if re.fullmatch("-[qvz]*n|--lines", flag) else flag for flag, value in flags]
     numbers = [match for match in map(_COUNT.fullmatch, counts) if match and line_of(match["n"]) is not None]
     sign, n = (numbers[-1]["sign"], line_of(numbers[-1]["n"])) if numbers else ("", 10)
-    if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
+    if any(re.match("-[qvz]*c|--bytes", flag) for flag, _ in flags):
         sign, n = "", None
     if is_head:
         return PrintedRange(((1, n),) if n is not None and sign != "-" else None, files)
@@ -166,11 +167,12 @@ def _sed(flags: CommandFlags, files: CommandWords) -> PrintedRange | None:
             return PrintedRange(ALL_LINES, files)
         quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
         last = line_of(quits[1]) if quits else None
-        return PrintedRange(((1, last),) if last is not None else None, files)
+        return PrintedRange(((1, last),) if last is not None else None, files, is_joined=True)
     prints = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
     known = [_window(piece["start"], piece["end"] or piece["start"], piece["sign"] or "") for piece in prints if piece]
     windows = tuple(filter(None, known))
-    return PrintedRange(windows if windows and len(windows) == len(prints) else None, files)
+    is_joined = "s" not in short and "--separate" not in given
+    return PrintedRange(windows if windows and len(windows) == len(prints) else None, files, is_joined=is_joined)
 
 
 def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
@@ -189,7 +191,7 @@ def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
     window = _window(picked["start"] or "1", end or "$")
     first, last = window or (0, 0)
     shown = (first + (picked["above"] == ">"), last and last - (picked["below"] == "<"))
-    return PrintedRange((shown,), files) if window else None
+    return PrintedRange((shown,), files, is_joined="FNR" not in script) if window else None
 
 
 def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
@@ -202,8 +204,8 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
     "cat": (_cat, ""), "nl": (_nl, "-[bdfhilnsvw]"),
-    "head": (partial(_end, is_head=True), "-[cn]|--lines|--bytes"),
-    "tail": (partial(_end, is_head=False), "-[cn]|--lines|--bytes"),
+    "head": (partial(_end, is_head=True), "-[qvz]*[cn]|--lines|--bytes"),
+    "tail": (partial(_end, is_head=False), "-[qvz]*[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),
 }  # fmt: skip
 """Command → the function that reads its flags and operands, and a pattern for the flags that take a value."""

@@ -1,6 +1,8 @@
 """The commands that a shell runs: single ones, and those connected by pipes."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -48,3 +50,19 @@ class Pipeline:
         text = " ".join(words).replace("\\n", "\n").strip()
         is_row = not (UNKNOWN in text or "\n" in text or re.match(r"-[eE]*n", text))
         return text if is_row and first.name in ("echo", "printf") and not (following or self.is_hidden) else ""
+
+
+def parted(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:
+    """The pipelines between texts that `echo` printed on rows of their own, each with the output between these rows."""
+    parts, start, rows = list[tuple[Sequence[Pipeline], str | None]](), 0, (output or "").split("\n")
+    texts = [pipeline.echoed_row for pipeline in pipelines]
+    expected, printed = Counter(texts), Counter(map(str.strip, rows))
+    for index, text in enumerate(texts):
+        # A text that is printed more or less often than it is echoed also occurs in a file, or was cut off.
+        if text and expected[text] == printed[text]:
+            end = next((number for number, row in enumerate(rows) if row.strip() == text), None)
+            if end is None:
+                break
+            parts.append((pipelines[start:index], "\n".join(rows[:end])))
+            start, rows = index + 1, rows[end + 1 :]
+    return [*parts, (pipelines[start:], "\n".join(rows) if output is not None else None)]

@@ -12,9 +12,10 @@
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
 Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
-a command runs only if the one before showed nothing. A text that `echo` prints on a row of its own parts the output.
-Counted as not understood: files and folders that only the shell knew (`$f`, `*.py`), other commands that print files
-(`bat`), scripts that open some, and PowerShell.
+a command runs only if the one before showed nothing; if only the shell knew that, neither is read. A text that `echo`
+prints on a row of its own parts the output. Of what is cut off, the lines before it are known. Counted as not
+understood: files and folders that only the shell knew (`$f`, `*.py`, unless a loop echoes them), other commands that
+print files (`bat`), scripts that open some, and PowerShell.
 """
 
 import posixpath
@@ -37,14 +38,15 @@ from ingest.runs.calls.outputs import (
     rows_before_cut,
     with_cuts_marked,
 )
-from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline
+from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline, parted
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
+_TESTS = ("test", "[", "test_command")
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
     *_MOVES, "mkdir", "rm", "cp", "mv", "touch", "export", "set", "source", ".", "true", ":", "sleep", "chmod",
-    "exit", "unset", "shopt", "read", "git add",
+    "exit", "unset", "shopt", "read", "git add", *_TESTS,
 )  # fmt: skip
 _INTERPRETER = re.compile(r"(?:python|node|ruby|php|pypy)[0-9.]*")
 _OPENS = re.compile(
@@ -82,7 +84,7 @@ def parse_shell_call(
     pipelines = parse_command_line(line, printed or "")
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    walk, parts = _Walk(pipelines, printed, folder), _parts(pipelines, printed)
+    walk, parts = _Walk(pipelines, printed, folder), parted(pipelines, printed)
     for part, text in parts:
         walk.read(part, text, failed=failed and part is parts[-1][0])
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
@@ -90,22 +92,6 @@ def parse_shell_call(
         walk.unread.append(f"script of {scripts[0]} that opens files")
     views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
     return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread))
-
-
-def _parts(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:
-    """The pipelines between texts that `echo` printed on rows of their own, each with the output between these rows."""
-    parts, start, rows = list[tuple[Sequence[Pipeline], str | None]](), 0, (output or "").split("\n")
-    texts = [pipeline.echoed_row for pipeline in pipelines]
-    expected, printed = Counter(texts), Counter(map(str.strip, rows))
-    for index, text in enumerate(texts):
-        # A text that is printed more or less often than it is echoed also occurs in a file, or was cut off.
-        if text and expected[text] == printed[text]:
-            end = next((number for number, row in enumerate(rows) if row.strip() == text), None)
-            if end is None:
-                break
-            parts.append((pipelines[start:index], "\n".join(rows[:end])))
-            start, rows = index + 1, rows[end + 1 :]
-    return [*parts, (pipelines[start:], "\n".join(rows) if output is not None else None)]
 
 
 class _Walk:
@@ -139,6 +125,7 @@ class _Walk:
         self.is_cut = self.left is not None
         if not self.is_cut and any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands):
             self.left = None if output is None else len(output.rstrip().split("\n"))
+        start, is_tested = len(self.views), False
         for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
                 continue
@@ -146,7 +133,13 @@ class _Walk:
             self._read(pipeline)
             if self.left is not None and pipeline in printing:
                 self._cut(pipeline.commands[0], before)
-            showed = len(self.views) > before and not pipeline.commands[0].hides_errors
+            if pipeline.joined_by == "||" and start < before < len(self.views):
+                # Only the shell knew which of the two ran.
+                del self.views[start:]
+                self.unread.append(f"command {pipeline.commands[0].name} or the one before it")
+            is_sure = self.is_told or not (is_tested or pipeline.commands[0].hides_errors)
+            showed = len(self.views) > before and is_sure
+            start, is_tested = before, pipeline.commands[0].name in _TESTS
 
     def _cut(self, first: Command, start: int) -> None:
         """Drop from the newest views what lies behind the rows that the output still has for it."""
@@ -184,7 +177,8 @@ class _Walk:
         spans = self._shown_by(pipeline)
         # A whole file printed without any output is empty; anything else that printed nothing showed nothing.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
-        is_empty = is_whole and len(pipeline.commands) == 1 and not (self.failed or first.hides_errors)
+        is_sure = not (self.failed or first.hides_errors or pipeline.joined_by)
+        is_empty = is_whole and len(pipeline.commands) == 1 and is_sure
         if first.name in self.failures.missing or not (self.has_printed or is_empty):
             return
         if first.name == "git" and not isinstance(commands.parse_reading(first.words), FileSearch):
@@ -252,7 +246,7 @@ class _Walk:
         if not spans and self.has_printed and any(UNKNOWN in path for path in search.files):
             self.unread.append("search of files that only the shell knew")
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS]]
-        if not roots or any(UNKNOWN in root or root == "." or root.startswith("..") for root in roots):
+        if not roots or any(re.match(rf".*[{UNKNOWN}*]|\.\.|\.$", root) for root in roots):
             return spans
         below = (*(f"{root}/" for root in roots), "../")
         paths = (posixpath.normpath(span.path.replace("\\", "/")) for span in spans)
@@ -266,6 +260,9 @@ class _Walk:
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
+        if printed.is_joined and len(files) > 1:
+            # It reads its files as one.
+            printed, piped, into = replace(printed, windows=commands.ALL_LINES), [printed, *piped], [Command(), *into]
         spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
         for each, command in zip(piped, into, strict=True):
             first_line = spans[0].start if len(spans) == 1 and self.is_alone else None

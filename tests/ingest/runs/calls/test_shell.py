@@ -30,6 +30,7 @@ PRINTED = [
     ("awk 'NR>=3 && NR<=9' a.py", [FileSpan("a.py", 3, 9)]),
     ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [FileSpan("a.py", 3, 9)]),
     ("cat a.py b.py | head -3", [FileSpan("a.py", 1, 3)]),
+    ("sed -n 1,3p a.py b.py", [FileSpan("a.py", 1, 3)]), ("head -qn 3 a.py", [FileSpan("a.py", 1, 3)]),
     ("cat a.py b.py | tail -3", [FileSpan("a.py"), FileSpan("b.py")]), ("cat a.py | grep burn", [FileSpan("a.py")]),
     ("head -n 5 a.py | tail -n +9", []), ("sed -n '9,3p' a.py", [FileSpan("a.py", 9, 9)]),
     ("awk '{ if (NR >= 3 && NR <= 9) { print } }' a.py", [FileSpan("a.py", 3, 9)]),
@@ -115,7 +116,7 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         ("cat a.py | grep -n burn", "3:x", [FileSpan("a.py", 3, 3)]),
         ("cat a.py | grep -n burn | head -3", "3:x\n9:y", [FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)]),
         ("sed -n '11,20p' a.py | grep -n burn", "3:x", [FileSpan("a.py", 13, 13)]),
-        ("git grep -n burn", "src/a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
+        ("git grep -n burn -- 'src/*.py'", "src/a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
         ("grep -n '|' a.py | head -2", "3:x|y", [FileSpan("a.py", 3, 3)]),
         ("grep -n a a.py; grep -n b b.py", "3:a\n4:b", [FileSpan("a.py"), FileSpan("b.py")]),
         ("cd src && grep -rn burn .", "./a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
@@ -174,14 +175,27 @@ TOLD = [
     ("make && cat a.py", "make: *** [all] Error 2", True, []), ("make; cat a.py", "x", True, [WHOLE]),
     ("cat a.py && make", "x\nmake: *** [all] Error 2", True, [WHOLE]), ("cat a.py || cat b.py", "x", False, [WHOLE]),
     ("cat a.py || cat b.py", "cat: a.py: No such file or directory\nx", False, [B]),
-    ("cat a.py 2>/dev/null || cat b.py", "x", False, [WHOLE, B]),
-    ("if test -f a.py; then cat a.py; else cat b.py; fi", "x", False, [WHOLE]),
+    ("[ -f a.py ] && cat a.py || echo none", "none", False, []), ("if [ 1 ]; then cat a.py; fi", "x", False, [WHOLE]),
+    ("grep -rn x src 2>/dev/null || cat b.py", "src/a.py:3:x", False, [FileSpan("src/a.py", 3, 3)]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("command", "output", "failed", "views"), TOLD)
 def test_what_failed_or_did_not_run_is_not_seen(command: str, output: str, failed: bool, views: list[FileSpan]) -> None:
     assert views_of(command, output, failed=failed) == views
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat a.py 2>/dev/null || cat b.py",
+        "[ 1 ] && cat a.py || cat b.py",
+        "if [[ 1 ]]; then cat a.py; else cat b.py; fi",
+    ],
+)
+def test_if_only_the_shell_knew_which_of_two_commands_ran_none_is_read(line: str) -> None:
+    parsed = parse_shell_call(line, "x")
+    assert (parsed.views, parsed.unread) == ((), ("command cat or the one before it",))
 
 
 def test_a_diff_shows_the_lines_of_its_hunks_as_they_are_afterwards() -> None:
