@@ -107,8 +107,9 @@ class Stored:
 
     def __init__(self, download: Download, path: Path, site: Path, edition: str = "") -> None:
         self.download, self.path, self.edition = download, path.relative_to(site).as_posix(), edition
-        self.n_rows, self.n_bytes, self.sha256 = _n_rows(path), path.stat().st_size, sha256_of_file(path)
-        first, of_table = pl.read_parquet(path, n_rows=3), table(download.table)
+        rows, of_table = pl.scan_parquet(path, glob=False), table(download.table)
+        n, first = pl.collect_all([rows.select(pl.len()), rows.head(3)])
+        self.n_rows, self.n_bytes, self.sha256 = int(n.item()), path.stat().st_size, sha256_of_file(path)
         self.columns = [(name, str(kind), of_table.column_meaning(name)) for name, kind in first.schema.items()]
         self.first = first.rows()
 
@@ -244,13 +245,9 @@ def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Pa
     n_bytes = sink(frame, path).stat().st_size
     if n_bytes <= MAX_DOWNLOAD_BYTES:
         return [path]
-    n_rows = _n_rows(path)
+    n_rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     path.unlink()
     # Rows differ in size: halves of the limit leave room for the larger ones.
     length = -(-n_rows // -(-2 * n_bytes // MAX_DOWNLOAD_BYTES))
     parts = enumerate((frame.slice(start, length) for start in range(0, n_rows, length)), start=1)
     return [sink(part, path.with_name(f"{path.stem}-{number}.parquet")) for number, part in parts]
-
-
-def _n_rows(path: Path) -> int:
-    return int(pl.scan_parquet(path).select(pl.len()).collect().item())

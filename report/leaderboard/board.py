@@ -118,7 +118,8 @@ class Board:
     `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
     items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
     `in_parts` is systems, apart, baselines. `is_of_items`: the intervals of `rows` are over items.
-    `numbers` are the rows of table `boards` of its runs over its slice, by its primary metric, and of line precision.
+    `numbers` are the rows of table `boards` of its runs over its slice, by its primary metric, and of line precision;
+    `by_slice` those by the primary metric in the protocol's average, over all slices.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class Board:
         self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.numbers = numbers.filter(pl.col("run_id").is_in(list(self.runs)))
+        self.by_slice = self.numbers.filter(is_shown=True, **self.primary.where)
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
         levels = list(dict.fromkeys(column.granularity for column in columns))
@@ -158,22 +160,6 @@ class Board:
         """The task of its runs, the first if there are several; None if it is not in the lake."""
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
-
-    @cached_property
-    def by_slice(self) -> pl.DataFrame:
-        """The numbers by the primary metric in the protocol's average, over all slices."""
-        return self.numbers.filter(is_shown=True, **self.primary.where)
-
-    @cached_property
-    def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
-        """(run id, cut-off) → characters read up to it, and characters returned in all."""
-        return {
-            (row.run.run_id, cell.k): (cell.read, cell.returned)
-            for row in self.every
-            for cell in row.cells.values()
-            if cell.is_shown and (cell.granularity, cell.metric) == self.primary.measure[:2]
-            if cell.read is not None and cell.returned is not None
-        }
 
     @property
     def value_of_item(self) -> pl.Expr:
@@ -229,9 +215,9 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
-    is_here = pl.col("is_opening")
-    if where is not None:
-        is_here = (pl.col("slice") == where[0]) & (pl.col("slice_value") == where[1])
+    is_here = (
+        pl.col("is_opening") if where is None else (pl.col("slice") == where[0]) & (pl.col("slice_value") == where[1])
+    )
     is_primary = pl.col("is_shown") & (pl.col("position") == 0)
     is_precision = (pl.col("metric") == "line_precision") & (pl.col("average") == "micro")
     numbers = facts.board_rows(protocol).filter(is_here | is_primary | is_precision).collect()

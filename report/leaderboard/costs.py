@@ -45,8 +45,7 @@ class BoardCosts:
 
     def __init__(self, board: Board) -> None:
         lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
-        known = {run_id for run_id, k in board.characters if k == primary.k}
-        self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
+        self.rows = [row for row in board.every if row.run.cost is not None or (row.head and row.head.read is not None)]
         self.hardware = sorted({row.run.cost["hardware"] for row in self.rows if row.run.cost is not None})
         self.curve = by_characters(board, *primary.measure[:2])
         times = [
@@ -80,10 +79,10 @@ def by_characters(board: Board, granularity: str, metric: str) -> Frontier | Non
     """The frontier of a metric by characters read; None if fewer than two systems have both numbers."""
     columns = [column for column in board.columns if column.measure[:2] == (granularity, metric)]
     offers = [
-        Offer(row, column, board.characters[at][0], value)
+        Offer(row, column, cell.read, cell.value)
         for row in board.systems
         for column in columns
-        if (at := (row.run.run_id, column.k)) in board.characters and (value := row.value(column)) is not None
+        if (cell := row.cell(column)) and cell.read is not None and cell.value is not None
     ]
     titles = ("Characters read per item", columns[0].measured if columns else "")
     return _frontier(board, offers, f"reading-{metric}", titles, count)

@@ -29,11 +29,9 @@ class GoldShare:
     def __init__(self, name: str, title: str, share: float) -> None:
         self.name, self.title, self.share = name, title, share
         self.percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
+        self.words = f"{title} {self.percent}"
         self.width = f"{100 * share:.3f}%"
         self.is_narrow = share < _NARROW
-
-    def __str__(self) -> str:
-        return f"{self.title} {self.percent}"
 
 
 def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:

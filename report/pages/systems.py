@@ -108,8 +108,7 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     by_run, ids = dict(zip(against, values, strict=True)), items["item_id"].to_numpy()
     shown: list[tuple[object, ...]] = []
     for run_id, other in against.items():
-        value = by_run[run_id]
-        beside = by_run[other.run_id] if other else np.full_like(value, np.nan)
+        value, beside = by_run[run_id], by_run[other.run_id] if other else np.full(len(ids), np.nan)
         gain = beside - value if board.primary.lower_is_better else value - beside
         drawn = np.flatnonzero(sample & ~np.isnan(value))
         for part, at in (("won", _furthest(gain)), ("lost", _furthest(-gain)), ("drawn", drawn)):
@@ -117,8 +116,8 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     shares = [pl.col(name) / pl.col("n_gold") for name in LEDGER_TITLES]
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("run_id", "item_id", *shares)
     kinds = {"run_id": pl.String, "part": pl.String, "item_id": pl.String, "value": pl.Float64, "other": pl.Float64}
-    numbers = pl.LazyFrame(shown, kinds, orient="row").with_columns(difference=pl.col("value") - pl.col("other"))
-    numbers = numbers.with_columns(pl.col(pl.Float64).fill_nan(None))
+    numbers = pl.LazyFrame(shown, kinds, orient="row").fill_nan(None)
+    numbers = numbers.with_columns(difference=pl.col("value") - pl.col("other"))
     rows = numbers.join(ledger, on=["run_id", "item_id"], how="left", maintain_order="left").collect()
     picked: dict[str, dict[str, list[Picked]]] = {run: {"won": [], "lost": [], "drawn": []} for run in against}
     for row in rows.iter_rows(named=True):
