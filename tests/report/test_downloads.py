@@ -97,6 +97,11 @@ def test_a_table_too_large_for_a_host_is_split(small: Lake, tmp_path: Path, monk
     assert not (tmp_path / "data" / "scores.parquet").exists()
 
 
+def test_a_site_may_lie_in_a_folder_whose_name_is_a_pattern(small: Lake, tmp_path: Path) -> None:
+    stored = write_downloads(small, tmp_path / "site[1]*", {})
+    assert {each.path: each.n_rows for each in stored}["data/items.parquet"] == small.scan("items").collect().height
+
+
 def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_says_so(
     small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
