@@ -229,9 +229,10 @@ class TablesRead:
         return boards
 
     def board_rows(self, protocol: ProtocolRow) -> pl.LazyFrame:
-        """The rows of table `boards` of a protocol, only those of `protocol.task` if it is set."""
+        """The rows of table `boards` of a protocol, or of its task if it has one, without the columns naming them."""
         rows = self.lake.scan("boards", benchmark=protocol.benchmark, protocol=protocol.name)
-        return rows.filter(task=protocol.task) if protocol.task else rows
+        of_task = rows.filter(task=protocol.task) if protocol.task else rows
+        return of_task.drop("benchmark", "protocol", "task")
 
     def runs_of(self, benchmark: str) -> list[RunRow]:
         """The runs of a benchmark."""

@@ -52,7 +52,7 @@ class Column:
 
 def columns_of(facts: TablesRead, rows: pl.DataFrame) -> tuple[Column, ...]:
     """The columns shown of a board, given its rows of table `boards`, in their order."""
-    columns = rows.filter("is_shown").select("position", *MEASURE, "average").unique().sort("position")
+    columns = rows.select("position", *MEASURE, "average").filter(rows["is_shown"]).unique().sort("position")
     return tuple(
         Column((granularity, metric, k), average, lookup(metric, "metric", facts.metrics))
         for _, granularity, metric, k, average in columns.iter_rows()
@@ -215,13 +215,12 @@ def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
-    is_here = (
-        pl.col("is_opening") if where is None else (pl.col("slice") == where[0]) & (pl.col("slice_value") == where[1])
-    )
+    here = {"is_opening": True} if where is None else dict(zip(("slice", "slice_value"), where, strict=True))
+    is_here = pl.all_horizontal(pl.col(name) == value for name, value in here.items())
     is_primary = pl.col("is_shown") & (pl.col("position") == 0)
     is_precision = (pl.col("metric") == "line_precision") & (pl.col("average") == "micro")
     numbers = facts.board_rows(protocol).filter(is_here | is_primary | is_precision).collect()
-    rows = numbers.filter(is_here)
+    rows = numbers.filter(**here)
     if where is None:
         opening = rows.select("slice", "slice_value").head(1).rows()
         where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
