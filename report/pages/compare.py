@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from lake.verdict import INSEPARABLE, PAIR_ALONE, both_ways
+from lake.verdict import IN_WORDS, INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
@@ -71,7 +71,7 @@ def _said(outcomes: BoardOutcomes) -> dict[str, object]:
         ],
         "classes": list(LEDGER_TITLES.items()),
         "sentences": PAIR_SENTENCES,
-        "alone": {"verdict": INSEPARABLE, "note": PAIR_ALONE},
+        "alone": {"verdict": INSEPARABLE, "words": IN_WORDS[INSEPARABLE], "note": PAIR_ALONE},
         "digits": DIGITS,
     }
 

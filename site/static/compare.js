@@ -189,7 +189,7 @@
       const between = (low, high, shape) => (low === null || low === undefined ? "–" : shape(low, 3) + " to " + shape(high, 3));
       const texts = [number(mean[0], 3), between(mean[1], mean[2], number)].concat(row
         ? [signed(row.delta, 3), between(row.low, row.high, signed), row.p === undefined ? "–" : row.p_adjusted === null ? "(" + pValue(row.p) + ")" : pValue(row.p_adjusted),
-          row.verdict || "–", count(row.wins), count(row.ties), count(row.losses), number(row.smallest_detectable, 3), count(row.n_items)]
+          row.verdict === board.alone.verdict ? board.alone.words : row.verdict || "–", count(row.wins), count(row.ties), count(row.losses), number(row.smallest_detectable, 3), count(row.n_items)]
         : ["compared with", "", "", "", "", "", "", "", count(mean[3])]);
       texts.forEach((text, at) => line.appendChild(element("td", text, { class: at === 5 ? "word" : "" })));
     });

@@ -108,8 +108,10 @@ def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: P
 def test_the_page_says_whether_the_tests_are_over_items(tmp_path: Path) -> None:
     lake = write_wide(tmp_path / "lake", n_items=12, n_systems=4, names=["repoeval@chunking-v1"])
     for unit in (ITEM, REPOSITORY):
-        change(lake, "comparisons", *lake.parts("comparisons"), unit=pl.lit(unit))
+        verdict = pl.lit("cannot be separated")
+        change(lake, "comparisons", *lake.parts("comparisons"), unit=pl.lit(unit), verdict=verdict)
         build(lake, tmp_path / unit)
-        page = (tmp_path / unit / "repoeval.html").read_text()
+        page, pairs = ((tmp_path / unit / f"{name}.html").read_text() for name in ("repoeval", "pairs/repoeval"))
+        assert ("not significantly different" in pairs, "cannot be separated" in pairs) == (True, False)
         table = page[page.index("Who beats whom") :]
         assert ("Tests are over items: for these repositories only." in table) == (unit == ITEM)

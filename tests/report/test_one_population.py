@@ -174,8 +174,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     file, flags = tmp_path / "run.txt", ("--lake", lake_folder)
     command("report", "export", "whole-file+own-file", "--format", "trec", "-o", file, *flags).done()
     lines = file.read_text().splitlines(keepends=True)
-    first = lines[0].split()[0]
-    file.write_text("".join(line for line in lines if line.split()[0] != first))
+    file.write_text("".join(line for line in lines if line.split()[0] != lines[0].split()[0]))
     options = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
     command("ingest", "run", file, *options, *flags).done("answers 4 of 5 items")
     ended = command("evaluate", *flags)
