@@ -189,9 +189,7 @@ def test_tasks_of_ones_own_in_repoevals_manner_stand_beside_the_sources(source: 
         ({"like": ""}, "For own data add like: beir or contextbench or repobench-r or repoeval."),
     ],
 )
-def test_a_name_that_cannot_be_is_refused_before_anything_is_written(
-    tmp_path: Path, others: dict[str, object], what: str
-) -> None:
+def test_an_invalid_name_is_refused_before_writing(tmp_path: Path, others: dict[str, object], what: str) -> None:
     config = declared(tmp_path / "data", **others)
     command("ingest", "--config", config, "--lake", tmp_path / "lake").refused(Exit.INVALID, what)
     assert not (tmp_path / "lake/items").exists()

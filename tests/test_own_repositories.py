@@ -14,9 +14,7 @@ from tests.tiny import Row, put
     ("repo", "below", "there"),
     [("rockets", "acme/rockets", True), ("acme/rockets", "rockets", True), ("rockets", ".", True), ("x", "y", False)],
 )
-def test_a_repository_is_looked_for_by_its_name_and_named_where_it_is_not_there(
-    tmp_path: Path, repo: str, below: str, *, there: bool
-) -> None:
+def test_a_missing_repository_is_named(tmp_path: Path, repo: str, below: str, *, there: bool) -> None:
     put(tmp_path / "repos" / below / "src/engine.py", ENGINE.encode())
     location = {"path": "src/engine.py", "lines": "4-5"}
     rows = [{"id": "q0", "gold": [{**location, "path": "no.py"}]}, {"id": "q1", "gold": [location]}]
@@ -39,9 +37,7 @@ def test_a_repository_is_looked_for_by_its_name_and_named_where_it_is_not_there(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("below", ["acme/rockets", "acme__rockets", "rockets", "."])
-def test_issues_with_a_patch_are_read_with_local_clones(
-    tmp_path: Path, row: dict[str, object], query: str, below: str
-) -> None:
+def test_issues_with_patches_and_clones(tmp_path: Path, row: dict[str, object], query: str, below: str) -> None:
     made = MadeRepository(tmp_path / "git" / below)
     commit = made.commit("first", "Begin", {"src/engine.py": ENGINE})
     made.commit("second", "Move", {"src/engine.py": f"#\n{ENGINE}"})

@@ -56,9 +56,7 @@ BURN = ("q1", "src/engine.py", 3, 5)
          ("--query", "ask", "--gold", "answers[].where:which")),
     ],
 )  # fmt: skip
-def test_rows_with_paths_and_lines_are_questions_about_a_repository(
-    tmp_path: Path, repositories: Path, row: dict[str, object], flags: tuple[str, ...]
-) -> None:
+def test_paths_and_lines(tmp_path: Path, repositories: Path, row: dict[str, object], flags: tuple[str, ...]) -> None:
     items = put(tmp_path / "my code.jsonl", lines({"id": "q1", "repo": "rockets", **row}))
     own(tmp_path, "--items", items, "--repositories", repositories, *flags).done()
     lake = Lake(tmp_path / "lake")
@@ -148,7 +146,7 @@ def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path:
          "a published benchmark"),
     ],
 )  # fmt: skip
-def test_what_is_of_no_known_shape_is_refused_in_a_sentence(
+def test_unknown_shapes_are_refused(
     tmp_path: Path, content: bytes | None, flags: tuple[str, ...], code: Exit, words: str
 ) -> None:
     items = tmp_path / "my.jsonl"
@@ -185,7 +183,7 @@ def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
         ("a.json", '{"questions": [{"id": "q1", "question": "' + QUESTION + '", "gold": "src/engine.py#L4-L5"}]}', ()),
     ],
 )  # fmt: skip
-def test_other_ways_to_write_a_place(
+def test_other_places(
     tmp_path: Path, repositories: Path, name: str, content: str | dict[str, object], flags: tuple[str, ...]
 ) -> None:
     items = put(tmp_path / name, content.encode() if isinstance(content, str) else lines({"id": "q1", **content}))
@@ -234,9 +232,7 @@ def test_lines_of_one_question_in_a_table_are_one_item_with_all_places(
         pytest.param("start", "", Exit.INVALID, "two columns have the same name", id="a column twice"),
     ],
 )
-def test_values_between_commas_that_cannot_be_read_are_named(
-    tmp_path: Path, repositories: Path, last: str, rest: str, code: Exit, message: str
-) -> None:
+def test_unreadable_csv(tmp_path: Path, repositories: Path, last: str, rest: str, code: Exit, message: str) -> None:
     content = f"id,question,path,start,{last}\nq1,{QUESTION},src/engine.py,4,5\n{rest}"
     items = put(tmp_path / "a.csv", content.encode())
     run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--gold", "path:start-end")

@@ -29,9 +29,7 @@ def block(after: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
-    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_readmes_commands_make_runs(lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
     for name in ("search.js", "mine.py"):
@@ -93,9 +91,7 @@ def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> Non
     assert of_cats == [(0, 4), (4, 7)]
 
 
-def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
-    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_for_vectors_elsewhere(lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
     texts, embedded, evaluated = block("# Vectors of any model").replace("syntax-1500", "whole-file").splitlines()

@@ -187,9 +187,7 @@ def test_flips_are_filtered_walked_and_kept(compared: Opened, evaluated: Lake, t
     assert "<path" in figure.read_text(encoding="utf-8")
 
 
-def test_without_scripts_every_pair_is_in_a_table(
-    compared: Opened, browser: Browser, real: Path, evaluated: Lake
-) -> None:
+def test_without_scripts_pairs_are_a_table(compared: Opened, browser: Browser, real: Path, evaluated: Lake) -> None:
     with watching(browser, real.as_uri()) as open_:
         page = open_("compare.html", **NO_SCRIPT)
         assert "python -m evaluate compare A B" in page.inner_text("noscript")

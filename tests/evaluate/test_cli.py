@@ -160,9 +160,7 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
         (["--items", "function-2k/zoo_animal/0"], "unknown item", "Did you mean 'function-2k/zoo_animals/0'"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
-    lake_folder: Path, arguments: list[str], said_so: str, meant: str
-) -> None:
+def test_usage_errors_change_nothing(lake_folder: Path, arguments: list[str], said_so: str, meant: str) -> None:
     before = stored(lake_folder)
     command("evaluate", "--lake", lake_folder, *arguments).refused(Exit.USAGE, said_so, meant)
     assert stored(lake_folder) == before

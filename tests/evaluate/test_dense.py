@@ -45,9 +45,7 @@ def _rows(
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
 
-def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
-    model_folder: Path, store: VectorStore, given: list[int]
-) -> None:
+def test_vectors_equal_the_librarys_in_any_batch(model_folder: Path, store: VectorStore, given: list[int]) -> None:
     from sentence_transformers import SentenceTransformer
 
     plain = SentenceTransformer(str(model_folder))
@@ -154,9 +152,7 @@ def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_n
     assert set(runs["run_id"]) <= set(Lake(lake_folder).read("runs")["run_id"])
 
 
-def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
-    lake_folder: Path, model_folder: Path, tmp_path: Path
-) -> None:
+def test_a_model_is_named_by_its_folder_never_its_path(lake_folder: Path, model_folder: Path, tmp_path: Path) -> None:
     systems = f"whole-file+dense:{model_folder},whole-file+hybrid:bm25-okapi:dense:{model_folder}:dtype=bf16"
     command("evaluate", "--lake", lake_folder, "--systems", systems).done()
     runs = Lake(lake_folder).read("runs")
@@ -175,9 +171,7 @@ def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
                    for frame in texts for n in range(frame.width))  # fmt: skip
 
 
-def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
-    model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted(model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored, "TEXTS_PER_PART", 32)
     dense = Model(str(model_folder))
     maker = dense.maker("document")
@@ -191,9 +185,7 @@ def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     assert set(keys) == set(vectors.row)
 
 
-def test_without_the_extra_one_error_says_what_to_install(
-    lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_names_the_extra(lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     run = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+dense:{model_folder}")
     run.refused(
@@ -202,9 +194,7 @@ def test_without_the_extra_one_error_says_what_to_install(
 
 
 @pytest.mark.parametrize("name", ["dense:some/model", "unixcoder"])
-def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
-    name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_model(name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     run = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}").refused(Exit.MISSING)
     model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
@@ -221,9 +211,7 @@ def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
         ({"key": ["a", "b"], "vector": [[1.0], [float("nan")]]}, "not finite, have another length", ("b",)),
     ],
 )
-def test_given_vectors_that_are_not_as_they_should_be_are_named(
-    tmp_path: Path, columns: dict[str, list[object]], what: str, examples: tuple[str, ...]
-) -> None:
+def test_bad_vectors(tmp_path: Path, columns: dict[str, list[object]], what: str, examples: tuple[str, ...]) -> None:
     pl.DataFrame(columns).write_parquet(tmp_path / "vectors.parquet")
     with pytest.raises(GoldspanError) as refused:
         give_vectors(Lake(tmp_path / "lake"), tmp_path / "vectors.parquet", "theirs")

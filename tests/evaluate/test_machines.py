@@ -79,9 +79,7 @@ def ingested(source: Path, lake: Path, engine: str) -> None:
     command("ingest", "--source", source, "--chunkers", chunkers, "--lake", lake, "--engine", engine).done()
 
 
-def test_workers_make_the_same_lake_to_the_byte_though_one_is_killed(
-    source: Path, tmp_path: Path, address: str, client: Client
-) -> None:
+def test_workers_make_an_equal_lake_despite_a_kill(source: Path, tmp_path: Path, address: str, client: Client) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     ingested(source, here, "local:1")
     ingested(source, there, f"dask://{address}")
@@ -146,9 +144,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
             next(answers)
 
 
-def test_without_a_scheduler_without_workers_and_without_the_extra_it_says_what_to_do(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_without_scheduler_or_workers(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOLDSPAN_DASK_TIMEOUT", "15")
 
     def refused(address: str) -> str:

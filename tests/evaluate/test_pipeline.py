@@ -76,9 +76,7 @@ def test_a_second_evaluation_does_nothing(lake_folder: Path) -> None:
     assert leftovers(lake_folder) == []
 
 
-def test_an_edited_item_makes_every_run_anew_and_nothing_of_the_old_state_stays(
-    one_chunker: Path, source: Path, tmp_path: Path
-) -> None:
+def test_an_edited_item_makes_every_run_anew_without_remains(one_chunker: Path, source: Path, tmp_path: Path) -> None:
     lake = one_chunker
     put(source / "datasets" / task_file(), jsonl([*TASKS[:4], task("zoo_animals", "cats.py", CATS, 2, 4, 3)]))
     _ready(lake, source)
@@ -203,9 +201,7 @@ def score(pool, queries):
 """
 
 
-def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
-    one_chunker: Path, declared: Callable[[str], None]
-) -> None:
+def test_a_retriever_failing_on_one_pool_fails_its_items(one_chunker: Path, declared: Callable[[str], None]) -> None:
     declared(FAILS_ON_ONE_POOL)
     answer = json.loads(_evaluate(one_chunker, *MINE, "--json", code=Exit.INCOMPLETE).out)
     assert answer["failed"] == 2
@@ -225,9 +221,7 @@ def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
     assert set(whole["n_failed"]) == {2}
 
 
-def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
-    one_chunker: Path, declared: Callable[[str], None]
-) -> None:
+def test_a_retriever_failing_everywhere_is_a_failed_run(one_chunker: Path, declared: Callable[[str], None]) -> None:
     declared("def score(pool, queries):\n    raise RuntimeError('never')\n")
     result = _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
     why = r"window-4-2\+mine, repoeval/prompt: 5 of 5 items failed: \S+/mine\.py:\d+: RuntimeError: never"

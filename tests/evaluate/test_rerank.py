@@ -29,9 +29,7 @@ def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> 
     return scores_of(name, replace(pool_of(texts=TEXTS), vectors=store), queries_of(queries))
 
 
-def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(
-    cross_encoder: Path, tmp_path: Path, given: list[int]
-) -> None:
+def test_the_best_are_reranked_and_the_others_follow(cross_encoder: Path, tmp_path: Path, given: list[int]) -> None:
     from sentence_transformers import CrossEncoder
 
     store = VectorStore(Lake(tmp_path / "lake"))

@@ -46,9 +46,7 @@ def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[BuiltInSystem]
         (["window-4-2+random"], {"window-4-2+random"}),
     ],
 )
-def test_systems_are_picked_by_name_glob_and_alias_with_the_baselines_of_their_chunkers(
-    patterns: list[str], systems: set[str]
-) -> None:
+def test_systems_are_picked_by_name_glob_or_alias_with_baselines(patterns: list[str], systems: set[str]) -> None:
     beside = {f"{system.partition('+')[0]}+{baseline}" for system in systems for baseline in BASELINES}
     assert {system.name for system in _chosen(*patterns)} == systems | beside
 
@@ -165,9 +163,7 @@ def _known(**runs: str) -> dict[str, Retriever]:
 @pytest.mark.parametrize(
     ("patterns", "names"), [([], {"a"}), (["*+*"], {"a", "b"}), (["*+c"], {"c"}), (["w+b", "w+c"], {"b", "c"})]
 )
-def test_what_must_be_asked_for_runs_by_a_glob_and_what_must_be_named_by_its_name(
-    patterns: list[str], names: set[str]
-) -> None:
+def test_optional_systems_run_if_named_or_matched_by_a_glob(patterns: list[str], names: set[str]) -> None:
     known = _known(a="always", b="asked", c="named")
     systems = resolve_systems(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])
     assert {system.retriever.name for system in systems} == names

@@ -58,9 +58,7 @@ BY_INGEST = ("items", "queries", "gold_spans", "files", "blobs", "chunks", "chun
 OF_RUNS = ("runs", "run_items", "hits", "rejects")
 
 
-def test_what_cannot_be_made_again_is_kept_and_the_rest_is_as_it_was_after_another_ingest(
-    lake_folder: Path, source: Path, tmp_path: Path
-) -> None:
+def test_imported_runs_are_kept_after_another_ingest(lake_folder: Path, source: Path, tmp_path: Path) -> None:
     items = Lake(lake_folder).read("items").filter("scorable")["item_id"].sort()
     (tmp_path / "my.tsv").write_text(f"item_id\tdocument\tscore\n{items[0]}\tcats.py\t1\n")
     imported = command(

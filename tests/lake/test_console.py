@@ -86,9 +86,7 @@ def test_a_fault_ends_in_its_exit_code_and_in_sentences(
 @pytest.mark.parametrize(
     "arguments", [["--nothing"], ["--limit", "0"], ["--limit", "many"], ["--limit"], ["work", "--limit", "-3"]]
 )
-def test_a_wrong_option_is_a_usage_error(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert _code(_app(), monkeypatch, *arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -181,9 +179,7 @@ ROWS: list[dict[str, object]] = [
         ("", []),
     ],
 )
-def test_a_system_whose_name_holds_a_blank_is_named_by_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, names: list[str]
-) -> None:
+def test_system_names_with_blanks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, names: list[str]) -> None:
     monkeypatch.setattr(Lake, "scan", lambda *_: pl.LazyFrame({"system": ["mine v2", "one, two"]}))
     assert split_systems(text, Lake(tmp_path)) == names
 
@@ -224,9 +220,7 @@ HIDDEN = "\x1b[31m\x9b\u202e\u2066\ud800"
 SHOWN = r"\u{1B}[31m\u{9B}\u{202E}\u{2066}\u{D800}"
 
 
-def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_errors(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_characters_are_escaped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     fault = GoldspanError(HIDDEN, where=HIDDEN, examples=[HIDDEN], hint=HIDDEN)
     for error in (fault, ValueError(HIDDEN), OSError(2, "No such file", HIDDEN)):
         _code(_app(error), monkeypatch)
@@ -237,9 +231,7 @@ def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_errors(
     assert "\x1b" not in capsys.readouterr().err
 
 
-def test_what_a_terminal_would_obey_is_shown_as_an_escape_in_what_is_said_and_listed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_control_characters_are_escaped_in_messages_and_listings(capsys: pytest.CaptureFixture[str]) -> None:
     console = Console()
     console.say(HIDDEN)
     console.warn(HIDDEN)

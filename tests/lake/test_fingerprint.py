@@ -62,9 +62,7 @@ def digest_after(checkout: Path, name: str, text: str, function: str = "first.st
         ("first/__init__.py", "", "import sys\n"),
     ],
 )
-def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
-    checkout: Path, name: str, was: str, becomes: str
-) -> None:
+def test_a_change_anywhere_in_the_closure_changes_the_digest(checkout: Path, name: str, was: str, becomes: str) -> None:
     before = code_digest(attribute("first.step.step"))
     assert digest_after(checkout, name, SOURCES[name].replace(was, becomes) if was else becomes) != before
 

@@ -38,9 +38,7 @@ def test_what_is_written_is_read_back_sorted_by_key_with_the_columns_of_its_fold
 
 @settings(max_examples=20)
 @given(rows=st.permutations(range(6)), columns=st.permutations(list(table("scores").columns)))
-def test_equal_frames_give_equal_bytes_in_any_order_of_rows_and_columns(
-    lake: Lake, rows: list[int], columns: list[str]
-) -> None:
+def test_equal_frames_give_equal_bytes_in_any_order(lake: Lake, rows: list[int], columns: list[str]) -> None:
     frame = _scores(*((f"i{n}", n / 3) for n in range(6)))
     first = lake.write("scores", frame, part="p", fingerprint="f", **RUN).path.read_bytes()
     second = lake.write("scores", frame[rows].select(columns), part="p", fingerprint="f", **RUN).path.read_bytes()

@@ -86,9 +86,7 @@ def test_the_interval_is_that_of_what_is_said(delta: float, low: float, high: fl
         (BETTER, 0.01, False, False),
     ],
 )
-def test_an_interval_that_leaves_out_0_without_a_verdict_is_explained(
-    kind: str, low: float, exploratory: bool, is_said: bool
-) -> None:
+def test_an_interval_without_0_or_verdict_is_explained(kind: str, low: float, exploratory: bool, is_said: bool) -> None:
     verdict = Verdict(run_id="a", reference="b", kind=kind, delta=0.1, low=low, high=0.2, exploratory=exploratory)
     assert (PAIR_ALONE in verdict.sentence(str)) == is_said
 

@@ -80,9 +80,7 @@ def test_items_without_a_published_vector_fail_and_are_counted(work: Path) -> No
 
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("cut", ["ast", "fixed"])
-def test_a_published_ranking_whose_chunks_nobody_told_has_its_precision_and_no_recall(
-    shared: Path, work: Path, cut: str
-) -> None:
+def test_a_ranking_of_unknown_chunks_has_precision_and_no_recall(shared: Path, work: Path, cut: str) -> None:
     options = ("--benchmark", "repoeval", "--task", "repoeval/prompt-code-chunk", "--lake", work / "lake")
     assert command("ingest", "run", work / f"{cut}.tsv", "--system", f"bare-{cut}", *options).code in {0, 5}
     assert command("evaluate", "--systems", f"bare-{cut}", "--lake", work / "lake").code in {0, 5}

@@ -37,9 +37,7 @@ def test_two_lakes_of_one_content_give_one_site(built: Path, tmp_path: Path) -> 
     assert files(built) == files(tmp_path / "b")
 
 
-def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_shown(
-    small: Lake, built: Path, tmp_path: Path
-) -> None:
+def test_sites_of_lakes_with_other_costs_differ_only_in_costs(small: Lake, built: Path, tmp_path: Path) -> None:
     change(small, "costs", query_seconds=pl.col("query_seconds") * 7)
     build(small, tmp_path / "b")
     a, b = files(built), files(tmp_path / "b")
@@ -107,9 +105,7 @@ def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path, name
     assert files(tmp_path / "home") == {name: text.encode()}
 
 
-def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
-    small: Lake, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_of_any_module_makes_the_site_again(small: Lake, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert build(small, site).is_current
 
     def other(path: Path) -> str:
@@ -119,7 +115,7 @@ def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
     assert not build(small, site).is_current
 
 
-def test_a_build_that_fails_leaves_the_site_before_it(
+def test_a_failed_build_keeps_the_site(
     small: Lake, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files(site)

@@ -126,9 +126,7 @@ def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
     assert [row[0] for row in table(page, "by step")[1:]] == SHOWN[:2]
 
 
-def test_the_overview_says_how_the_best_agent_does_though_a_retriever_is_first(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_overview_names_the_best_agent_behind_a_retriever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(SYSTEMS, "whole-file+tfidf", 0.9)
     monkeypatch.setitem(N_STEPS, "whole-file+tfidf", 20)
     lake = write_context(write_lake(tmp_path / "lake"))

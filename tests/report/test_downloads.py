@@ -102,9 +102,7 @@ def test_a_site_may_lie_in_a_folder_whose_name_is_a_pattern(small: Lake, tmp_pat
     assert {each.path: each.n_rows for each in stored}["data/items.parquet"] == small.scan("items").collect().height
 
 
-def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_says_so(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_long_rankings_are_cut_on_the_site(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hits = small.scan("hits").filter(~pl.col("run_id").str.contains("random")).collect()
     by_rank = hits.group_by("rank").len().sort("rank")["len"]
     assert len(by_rank) > 1
@@ -115,9 +113,7 @@ def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_sa
     assert "score" not in [name for name, _, _ in stored.columns]
 
 
-def test_of_too_many_scores_those_by_the_primary_metrics_stand(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_too_many_scores_the_primary_ones_stay(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(downloads.MAX_ROWS, "scores", small.scan("scores").collect().height - 1)
     stored = next(each for each in write_downloads(small, tmp_path, {}) if each.download.name == "scores")
     kept = pl.read_parquet(tmp_path / stored.path)
@@ -127,7 +123,7 @@ def test_of_too_many_scores_those_by_the_primary_metrics_stand(
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "DuckDB"])
-def test_the_snippets_print_the_order_the_scores_by_item_and_the_flips(
+def test_the_snippets_print_scores(
     built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     codes = [each for each in pages["data.html"].all("code") if each.attributes.get("data-library") == library]

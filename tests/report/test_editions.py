@@ -52,9 +52,7 @@ def test_an_edition_has_the_numbers_of_the_lake_under_its_own_name(lake_folder: 
     assert both.read("runs", benchmark=NAME)["run_id"].str.starts_with(f"{NAME}.").all()
 
 
-def test_a_site_shows_an_edition_and_the_lakes_own_board_with_equal_numbers(
-    lake_folder: Path, editions: Path, tmp_path: Path
-) -> None:
+def test_an_edition_and_the_lakes_board_show_equal_numbers(lake_folder: Path, editions: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     command("report", "--lake", lake_folder, "--site", site, "--published", editions).done()
     page = (site / f"{NAME}.html").read_text(encoding="utf-8")

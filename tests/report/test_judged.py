@@ -229,9 +229,7 @@ def scores(lake: Lake, system: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("chunker", ["window-4-2", "chonkie-token-6"], ids=["shared lines", "many within a line"])
-def test_every_format_of_rankings_gives_the_scores_that_it_was_written_with(
-    chunker: str, source: Path, lake_folder: Path, tmp_path: Path
-) -> None:
+def test_every_format_of_rankings_keeps_scores(chunker: str, source: Path, lake_folder: Path, tmp_path: Path) -> None:
     lake, system = Lake(lake_folder), f"{chunker}+bm25-okapi"
     if lake.part("chunkers", chunker) is None:
         command("ingest", "repoeval", "--source", source, "--chunkers", chunker, "--lake", lake_folder).done()

@@ -43,9 +43,7 @@ def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> No
         (-0.01, 0.01, "equivalent", "disagrees", "equivalent"),
     ],
 )
-def test_an_expectation_is_judged_by_the_verdict_on_its_pair(
-    tmp_path: Path, low: float, high: float, verdict: str, status: str, shown: str
-) -> None:
+def test_expectations(tmp_path: Path, low: float, high: float, verdict: str, status: str, shown: str) -> None:
     lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
     # The pair is stored the other way round.
     row = {

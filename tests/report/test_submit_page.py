@@ -97,9 +97,7 @@ def test_the_three_commands_of_the_page_make_check_and_hand_in_a_ranking(lake_fo
     assert "my-retriever" in Lake(lake_folder).read("runs")["system"]
 
 
-def test_the_gate_of_the_recipe_fails_where_the_score_drops(
-    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recipes_gate_fails_on_a_drop(lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     step = yaml.safe_load((ROOT / "site/recipes/gate.yml").read_text())["jobs"]["gate"]["steps"][-1]
     for name, value in {**step["env"], "SYSTEM": "whole-file+bm25-okapi"}.items():
         monkeypatch.setenv(name, value)

@@ -107,9 +107,7 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     assert profile(board_of(small), first) == ""
 
 
-def test_a_snippet_reads_its_systems_rows(
-    built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snippet_reads_its_system(built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch) -> None:
     codes = pages["systems/fixed-nws-1500-jaccard.html"].all("code")
     code = next(each.text_raw for each in codes if each.attributes.get("data-recipe") == "system")
     monkeypatch.chdir(built)

@@ -46,9 +46,7 @@ def test_evaluate_does_not_score_what_ingest_is_to_make_again(lake: Path) -> Non
 
 
 @pytest.mark.parametrize(("name", "lost"), [("runs", "repoeval.prompt--"), ("gold_spans", "repoeval")])
-def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(
-    lake: Path, tmp_path: Path, name: str, lost: str
-) -> None:
+def test_a_lake_with_scores_and_no_items_is_refused(lake: Path, tmp_path: Path, name: str, lost: str) -> None:
     shutil.rmtree(lake / name)
     for arguments in (("report", "--site", tmp_path / "site"), ("report", "export")):
         command(*arguments, "--lake", lake).refused(Exit.INVALID, f"for example: {name} of {lost}")

@@ -65,9 +65,7 @@ def test_a_stage_killed_at_its_writes_is_taken_up_again(home: Path, tmp_path: Pa
         ("evaluate", signal.SIGTERM, Exit.TERMINATED, "ended by SIGTERM"),
     ],
 )
-def test_a_signal_says_how_to_go_on_and_the_next_run_goes_on(
-    home: Path, tmp_path: Path, stage: str, sent: signal.Signals, code: Exit, why: str
-) -> None:
+def test_signals(home: Path, tmp_path: Path, stage: str, sent: signal.Signals, code: Exit, why: str) -> None:
     lake = tmp_path / "lake"
     if stage == "evaluate":
         finish(home / "source", lake, stages=1)

@@ -172,9 +172,7 @@ spans = spans_in("a.py", "b.py", "c.py")
     gold=st.lists(spans, min_size=1, max_size=3),
     data=st.data(),
 )
-def test_measures_of_lines_and_files_are_trec_evals_or_their_definitions(
-    pool: list[Span], gold: list[Span], data: st.DataObject
-) -> None:
+def test_measures_of_lines_and_files_equal_trec_evals(pool: list[Span], gold: list[Span], data: st.DataObject) -> None:
     ranking = data.draw(st.lists(st.sampled_from(pool), unique=True))
     ks = (1, 3, 5)
     ours = by_lines(ranking, gold, pool, ks)

@@ -78,9 +78,7 @@ def _same(together: Ranked, alone: Ranked) -> None:
 @pytest.mark.parametrize("name", LEXICAL)
 @pytest.mark.parametrize("tie", ["hash", "pool"])
 @given(questions=asked_pools, depth=st.sampled_from([None, 1, 3]))
-def test_pools_side_by_side_are_ranked_as_each_alone(
-    name: str, tie: TieRule, questions: list[tuple[str, list[str]]], depth: int | None
-) -> None:
+def test_pools_side_by_side(name: str, tie: TieRule, questions: list[tuple[str, list[str]]], depth: int | None) -> None:
     lake, task = made(questions), replace(TASK, tie=tie)
     _same(lake.together(retrievers()[name], task, depth), lake.alone(retrievers()[name], task, depth))
 

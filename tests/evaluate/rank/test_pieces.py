@@ -107,9 +107,7 @@ SPANS = st.lists(
 
 
 @given(spans=SPANS, tokens=st.sampled_from([WORDS, REGEX_TOKENS, pieces]))
-def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
-    lake: Lake, spans: list[dict[str, str | int]], tokens: Tokenizer
-) -> None:
+def test_chunks_count_as_their_texts(lake: Lake, spans: list[dict[str, str | int]], tokens: Tokenizer) -> None:
     texts = ChunkTexts(lake, pl.DataFrame(spans))
     counted = texts.counted(tokens)
     assert list(texts) == _texts(spans)

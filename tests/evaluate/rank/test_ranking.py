@@ -118,9 +118,7 @@ FAULTS: dict[str, tuple[Callable[[Pool, Queries], object], str]] = {
 
 
 @pytest.mark.parametrize(("score", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
-    score: Callable[[Pool, Queries], object], message: str
-) -> None:
+def test_a_retriever_error_fails_only_its_pools_items(score: Callable[[Pool, Queries], object], message: str) -> None:
     def on_one_pool(pool: Pool, queries: Queries) -> object:
         return score(pool, queries) if pool.pool_id == "bad" else np.zeros((len(queries), len(pool)))
 

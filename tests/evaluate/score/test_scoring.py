@@ -110,9 +110,7 @@ def test_scores_are_those_of_sets_of_lines(chunks: list[Span], order: list[int],
 @settings(max_examples=12)
 @given(chunks=st.lists(spans, unique=True, max_size=14), depth=st.integers(0, 14), gold=st.lists(spans, max_size=4))
 @example(chunks=[("a.py", 0, 2)], depth=1, gold=[("a.py", 0, 1)])
-def test_relevance_by_intersection_over_union_is_that_of_sets_of_lines(
-    chunks: list[Span], depth: int, gold: list[Span]
-) -> None:
+def test_relevance_by_iou_equals_that_of_sets_of_lines(chunks: list[Span], depth: int, gold: list[Span]) -> None:
     for percent in (30, 50, 70):
         rules = protocols()[f"repoeval@iou-{percent}-v1"]
         scores = scored({"x": "repo"}, {"x": chunks[:depth]}, {"x": gold}, {"repo": chunks}, rules)

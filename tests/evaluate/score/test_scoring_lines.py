@@ -92,9 +92,7 @@ def walked(hits: Sequence[Span], files: Files, budget: float) -> set[tuple[str, 
     a=contents,
     b=contents,
 )
-def test_sizes_are_those_of_sets_of_lines(
-    hits: list[Span], gold: list[Span], own: Span | None, a: list[int], b: list[int]
-) -> None:
+def test_sizes_are_of_sets(hits: list[Span], gold: list[Span], own: Span | None, a: list[int], b: list[int]) -> None:
     files = {"a.py": a, "b.py": b}
     counts = sizes(hits, gold, files, own)
     all_gold = {(path, line) for path, line in lines(*gold) if path == "gone.py" or line < len(files[path])}

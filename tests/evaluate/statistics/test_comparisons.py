@@ -83,9 +83,7 @@ def made() -> Made:
     return Made(values_of(96, 8), 8)
 
 
-def test_the_family_is_of_complete_systems_over_all_items_by_the_primary_metric_in_the_headline_slice(
-    made: Made,
-) -> None:
+def test_the_family_is_all_complete_systems_in_the_headline_slice(made: Made) -> None:
     family = made.comparisons.filter(~pl.col("exploratory"))
     assert {*family["run_a"], *family["run_b"]} == {"worst", "middling", "middling-2", "best"}
     assert family.height == 6
@@ -202,9 +200,7 @@ def test_a_comparison_says_what_the_averages_say(lake_folder: Path) -> None:
     ("adjusted", "low", "verdict"),
     [(None, 0.01, BETTER), (None, -0.01, INSEPARABLE), (0.01, -0.01, BETTER), (0.2, 0.01, INSEPARABLE)],
 )
-def test_an_exploratory_pair_is_told_apart_where_test_and_interval_agree(
-    adjusted: float | None, low: float, verdict: str
-) -> None:
+def test_exploratory_pairs_differ_if_test_and_interval_agree(adjusted: float | None, low: float, verdict: str) -> None:
     row = {"sign": 1, "n_repos": 9, "n_items": 99, "delta": 0.1, "low": low, "high": 0.2, "p": 0.01}
     frame = pl.DataFrame(
         [{**row, "p_adjusted": adjusted, "equivalent": False}], schema_overrides={"p_adjusted": pl.Float64}

@@ -120,9 +120,7 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
     assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
 
 
-def test_a_library_that_is_not_installed_is_one_error_with_the_command(
-    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_a_missing_library_is_one_error(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     def version_of(name: str) -> str:
         if name in missing:
             raise PackageNotFoundError(name)

@@ -94,9 +94,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("what", ["touch {}", "of_somebody_else:cut"])
-def test_what_a_lake_of_somebody_else_names_is_shown_and_not_run(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_lakes_chunkers_are_not_run(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     trace, lake = tmp_path / "trace", Lake(tmp_path / "lake")
     (tmp_path / "of_somebody_else.py").write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n")
@@ -127,9 +125,7 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_function_failing_on_all_files_is_named_and_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "failing_function.py").write_text("def cut(document):\n    return [(0, 1 // 0)]\n")

@@ -110,9 +110,7 @@ def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> 
     assert "first commit: 1" in miner.summary()
 
 
-def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines_it_replaces(
-    miner: IssueMiner, made: MadeRepository
-) -> None:
+def test_gold_is_the_definitions_around_the_replaced_lines(miner: IssueMiner, made: MadeRepository) -> None:
     row = next(row for row in miner.tasks if "throttle_back" in str(row["problem_statement"]))
     assert row["problem_statement"] == "Let throttle_back count twice\n\nCloses #12"
     start = 1 + len(f"{function('ignite', 1)}\n\n".splitlines())

@@ -89,9 +89,7 @@ def test_places_are_of_one_version_of_a_package(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("benchmark", RECORDED)
-def test_what_is_current_is_known_without_cutting_the_sample(
-    benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_current_sample_is_not_cut_again(benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = (benchmark, "--chunkers", "whole-file", "--limit", "5", "--lake", tmp_path)
     command("ingest", *arguments).done()
     before = stored(tmp_path)
@@ -156,9 +154,7 @@ def test_a_package_is_its_python_files(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("damage", [b"changed", None])
-def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None
-) -> None:
+def test_changed_or_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None) -> None:
     _install(tmp_path, {"toy/a.py": b"a", "toy/b.py": b"b"})
     monkeypatch.syspath_prepend(str(tmp_path))
     if damage is None:

@@ -54,9 +54,7 @@ def test_a_table_that_is_not_recognised_says_how_one_is_written(lake: Lake) -> N
         (b"a" * 5_000, "trec", "line 1 is longer than 1,000 bytes"),
     ],
 )
-def test_what_has_no_end_is_refused_before_it_fills_the_memory(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch, data: bytes, name: str, why: str
-) -> None:
+def test_endless_input(lake: Lake, monkeypatch: pytest.MonkeyPatch, data: bytes, name: str, why: str) -> None:
     monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
     monkeypatch.setattr(input_file, "MAX_LINE_BYTES", 1_000)
     monkeypatch.setattr(tree, "MAX_DOCUMENT_BYTES", 1_000)

@@ -112,9 +112,7 @@ def test_damage_that_names_no_item_is_a_reject(lake: Lake) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 @pytest.mark.parametrize("how", ["folder", "zip"])
-def test_a_packed_file_that_is_damaged_is_told_and_the_others_are_read(
-    lake: Lake, how: str, pack: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_packed_file_is_rejected(lake: Lake, how: str, pack: Callable[[bytes], bytes]) -> None:
     noise = random.Random(1).randbytes(9000).hex()
     entries = {f"{item}.traj.json.gz": pack(mini(item, pad=noise)) for item in ITEMS}
     entries[f"{CATS}.traj.json.gz"] = entries[f"{CATS}.traj.json.gz"][:-40]
@@ -234,9 +232,7 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
     assert peak < 5 * len(large_one)
 
 
-def test_trajectories_that_show_more_than_the_limit_fail_and_say_so(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trajectories_with_too_many_views_fail(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.runs.read_trajectories.MAX_VIEWS", 2)
     imported(lake, jsonl(unified(ROCKETS)))
     assert of_item(lake, "status", "error") == ("failed", "more views than the limit of 2 per run; split it")

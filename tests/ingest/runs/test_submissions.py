@@ -69,9 +69,7 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     assert not [path for path in stored(lake.root) if "runs" in path or "hits" in path or "submissions" in path]
 
 
-def test_items_without_an_answer_fail_only_where_the_submission_says_that_all_were_asked(
-    lake: Lake, tmp_path: Path
-) -> None:
+def test_unanswered_items_fail_only_if_all_were_asked(lake: Lake, tmp_path: Path) -> None:
     part, root = trec([(FIRST, "rockets/orbit.py", 1, 1)]), tmp_path / "submissions"
     submit(root, "mine/2026-01-31", part)
     (note,) = brought(lake, root).warnings

@@ -140,9 +140,7 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
         ("--resolved", b'{"resolved_ids": ["nobody__x-1"]}', "resolved.json has no item of contextbench"),
     ],
 )
-def test_what_is_no_price_list_and_no_outcome_is_refused(
-    lake: Lake, sessions: Path, flag: str, content: bytes | None, what: str
-) -> None:
+def test_bad_prices_and_outcomes(lake: Lake, sessions: Path, flag: str, content: bytes | None, what: str) -> None:
     file = lake.root.parent / ("prices.yaml" if flag == "--prices" else "resolved.json")
     if content is not None:
         put(file, content)
@@ -189,9 +187,7 @@ def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(
 
 
 @pytest.mark.parametrize(("n_read", "n_refused", "is_warned"), [(2, 3, True), (3, 3, False), (1, 0, False)])
-def test_fewer_views_than_half_of_the_reading_calls_is_a_warning(
-    lake: Lake, n_read: int, n_refused: int, is_warned: bool
-) -> None:
+def test_few_views_of_many_calls_are_a_warning(lake: Lake, n_read: int, n_refused: int, is_warned: bool) -> None:
     result = imported(lake, calls(n_read, n_refused), name=f"{ROCKETS}.jsonl")
     warned = [note for note in notes(result) if note.startswith("warning: ")]
     assert bool(warned) == is_warned

@@ -96,9 +96,7 @@ def test_entries_beyond_the_limit_of_an_archive_are_refused(tmp_path: Path, monk
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize(("declared", "holds"), [(10, "Bad CRC-32"), (500, "declares 500 bytes and holds 100")])
-def test_an_entry_that_is_not_as_large_as_it_declares_is_unreadable(
-    tmp_path: Path, compression: int, declared: int, holds: str
-) -> None:
+def test_an_entry_of_another_size_is_unreadable(tmp_path: Path, compression: int, declared: int, holds: str) -> None:
     file = _zip(tmp_path, {"liar": bytes(100), "fine": b"y"}, compression)
     data = bytearray(file.read_bytes())
     struct.pack_into("<I", data, data.index(b"PK\x01\x02") + 24, declared)
@@ -139,9 +137,7 @@ def _read(data: bytes, name: str = "a.jsonl") -> tuple[list[tuple[str, JsonObjec
 
 
 @given(OBJECTS, st.sampled_from([b"\n", b"\r\n", b"\n\n", b"\r\n \r\n"]), st.booleans(), st.booleans(), st.booleans())
-def test_objects_are_read_back_whatever_the_line_ends(
-    objects: list[JsonObject], end: bytes, mark: bool, last_end: bool, escaped: bool
-) -> None:
+def test_line_ends_of_objects(objects: list[JsonObject], end: bytes, mark: bool, last_end: bool, escaped: bool) -> None:
     lines = [json.dumps(row, ensure_ascii=escaped).encode("utf-8", "surrogatepass") for row in objects]
     data = (b"\xef\xbb\xbf" if mark else b"") + end.join(lines) + (end if last_end else b"")
     rows, refused = _read(data)

@@ -21,9 +21,7 @@ MARKERS = ("datasets", "repositories")
     ],
 )
 @pytest.mark.parametrize("given", ["itself", "parent"])
-def test_a_benchmarks_folder_is_found_and_its_label_is_read(
-    tmp_path: Path, folder: str, benchmark: str, label: str, given: str
-) -> None:
+def test_a_benchmarks_folder_and_label(tmp_path: Path, folder: str, benchmark: str, label: str, given: str) -> None:
     put(tmp_path / folder / "datasets/a.jsonl", b"x")
     given_folder = tmp_path if given == "parent" else tmp_path / folder
     source = open_folder(given_folder, benchmark, markers=MARKERS)

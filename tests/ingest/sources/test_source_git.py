@@ -73,9 +73,7 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     assert [(path, len(data)) for path, data in tree.read()] == [("a.bin", MAX_BLOB_BYTES)]
 
 
-def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commits_and_their_shared_contents_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = Remote(tmp_path / "remotes")
     first = remote.commit(HULL, README)
     second = remote.commit(HULL, ("100644", "README.md", b"# Boats and ships"))

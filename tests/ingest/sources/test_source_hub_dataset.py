@@ -177,9 +177,7 @@ def test_offline_nothing_is_requested_and_one_error_says_so(publisher: tuple[str
     assert len(out.splitlines()) <= 10
 
 
-def test_the_hubs_own_library_resolves_downloads_and_finds_it_again_without_asking(
-    publisher: tuple[str, list[str]], tmp_path: Path
-) -> None:
+def test_the_hubs_library_downloads_and_finds_it_again(publisher: tuple[str, list[str]], tmp_path: Path) -> None:
     endpoint, requests = publisher
     code, out, err = _child(tmp_path, HF_ENDPOINT=endpoint)
     assert code == 0, out + err

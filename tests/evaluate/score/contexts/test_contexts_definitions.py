@@ -48,9 +48,7 @@ def numbered(rows: list[Found], rules: ContextRules) -> list[tuple[int, int, int
 
 @pytest.mark.parametrize("rules", [DOCS_CONTEXTS, OFFICIAL_CONTEXTS], ids=["docs", "official"])
 @given(st.lists(_DEFINITION, max_size=10), st.lists(_SPAN, min_size=1, max_size=6))
-def test_a_span_overlaps_what_shares_a_byte_with_it(
-    rules: ContextRules, rows: list[Found], spans: list[tuple[int, int, int]]
-) -> None:
+def test_spans_overlap_at_one_byte(rules: ContextRules, rows: list[Found], spans: list[tuple[int, int, int]]) -> None:
     known = numbered(rows, rules)
     wanted = [
         {n for other, begin, last, n in known if other == text and begin < start + length and last >= start}
@@ -71,9 +69,7 @@ def test_a_span_overlaps_what_shares_a_byte_with_it(
         (OFFICIAL_CONTEXTS, "A.nothing", set()),
     ],
 )
-def test_a_name_means_its_bearer_else_what_its_last_part_names(
-    rules: ContextRules, symbol: str, meant: set[int]
-) -> None:
+def test_a_name_is_matched_whole_or_by_its_last_part(rules: ContextRules, symbol: str, meant: set[int]) -> None:
     known = definitions([(0, 0, 5, "f"), (0, 6, 5, "g"), (0, 12, 5, "f"), (1, 0, 5, "f")], rules)
     symbols = pl.DataFrame({"row": [0], "text": [0], "symbol": [symbol]})
     assert set(known.meant(symbols)["number"]) == meant

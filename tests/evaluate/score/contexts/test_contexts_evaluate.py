@@ -261,9 +261,7 @@ def test_gold_that_is_not_searched_is_unreachable_whoever_ran_the_search(lake: L
     assert_frame_equal(built_in, imported)
 
 
-def test_many_items_are_read_and_ranked_in_parts_and_score_as_in_one(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_items_in_many_parts_score_as_in_one_part(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contextbench, "ITEMS_OF_A_PART", 11)
     monkeypatch.setattr(evaluate.selection, "FILES_AT_ONCE", 1)
     # Pools of one part too are gone through one at a time, and nobody notices.

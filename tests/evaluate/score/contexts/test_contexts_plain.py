@@ -83,9 +83,7 @@ def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]
 
 
 @given(st.lists(_VIEWS, max_size=4), _VIEWS)
-def test_published_sizes_are_those_of_merged_ranges(
-    material: Material, steps: list[list[View]], final: list[View]
-) -> None:
+def test_published_sizes_are_of_merged_ranges(material: Material, steps: list[list[View]], final: list[View]) -> None:
     scores = scored(PUBLISHED, material, answer([*final, View("a.py")], steps))
     gold = {"a.py": [(2, 9)], "b.py": [(1, 4)], "gone.py": [(1, 3)]}
     rows = scores.steps.filter(granularity="line").select(SIZES)

@@ -183,9 +183,7 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.Mo
         (b"no Parquet", "could be read: data/train.parquet, the whole file: "),
     ],
 )
-def test_that_nothing_can_be_scored_or_read_is_told_with_a_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: bytes, why: str
-) -> None:
+def test_nothing_to_score_has_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: bytes, why: str) -> None:
     FakeHub(monkeypatch, {"data/train.parquet": rows}, REVISION)
     [told] = [note for note in read_hub(tmp_path).warnings if note.startswith("ContextBench: nothing")]
     assert f"nothing {why}" in told

@@ -97,9 +97,7 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl.Da
 
 
 @pytest.mark.parametrize("body", FOLLOWED)
-def test_a_name_is_followed_to_its_definition_in_another_file(
-    needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str
-) -> None:
+def test_a_name_is_followed_to_another_file(needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str) -> None:
     items, gold, pools = needs
     assert items.filter(item_id=body)["need"].item() == ELSEWHERE
     assert gold.filter(item_id=body).drop("item_id").rows() == FOLLOWED[body]
@@ -110,7 +108,7 @@ def test_a_name_is_followed_to_its_definition_in_another_file(
 
 
 @pytest.mark.parametrize(("body", "kind"), UNNEEDED.items())
-def test_an_item_that_needs_no_other_file_has_no_pool_and_says_what_it_names(
+def test_items_without_needs_have_no_pool(
     needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str, kind: str
 ) -> None:
     items, gold, pools = needs

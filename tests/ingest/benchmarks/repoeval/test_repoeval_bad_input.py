@@ -154,9 +154,7 @@ def test_a_subset_that_the_source_has_not_is_data_missing(source: Path, tmp_path
         (["--chunkers", "window-4-8"], "chunker 'window-4-8': step 8 is larger than size 4", ""),
     ],
 )
-def test_an_unknown_name_is_a_usage_error_that_asks_did_you_mean(
-    source: Path, tmp_path: Path, arguments: list[str], error: str, meant: str
-) -> None:
+def test_unknown_names(source: Path, tmp_path: Path, arguments: list[str], error: str, meant: str) -> None:
     run = command("ingest", "--source", source, "--lake", tmp_path / "lake", *arguments)
     run.refused(Exit.USAGE, error, f"Did you mean {meant}" if meant else "")
     assert not (tmp_path / "lake/items").exists()

@@ -44,9 +44,7 @@ def test_of_an_output_that_was_saved_its_beginning_is_seen(saved: str) -> None:
         ({"head": 5}, "x", [FileSpan("a.py", 1, 5)]), ({"tail": 5}, "x", [FileSpan("a.py")]),
     ],
 )  # fmt: skip
-def test_of_a_file_that_is_not_shown_whole_its_shown_lines_are_seen(
-    arguments: dict[str, object], output: str, views: list[FileSpan]
-) -> None:
+def test_only_shown_lines_are_seen(arguments: dict[str, object], output: str, views: list[FileSpan]) -> None:
     call = ToolCall("mcp__filesystem__read_text_file", {"path": "a.py", **arguments}, output)
     assert list(parse_call(call).views) == views
 
@@ -176,9 +174,7 @@ def test_a_command_made_to_break_a_pattern_is_soon_read(begins: str, repeats: st
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["read_file", "mcp__filesystem__read_file"])
-def test_the_lines_that_a_reading_call_asks_for_or_shows(
-    name: str, arguments: dict[str, object], output: str, views: list[FileSpan]
-) -> None:
+def test_lines_of_a_reading_call(name: str, arguments: dict[str, object], output: str, views: list[FileSpan]) -> None:
     assert list(parse_call(ToolCall(name, arguments, output)).views) == views
 
 
@@ -197,9 +193,7 @@ VIEW = {"command": "view", "path": "/a.py", "view_range": [70, 90]}
         ("str_replace_editor", VIEW, "Invalid `view_range`: [70, 90]. Its first element `70` should be …", ()),
     ],
 )  # fmt: skip
-def test_a_call_that_showed_something_unknown_is_told(
-    name: str, arguments: dict[str, object], output: str, unread: tuple[str, ...]
-) -> None:
+def test_unknown_calls_count(name: str, arguments: dict[str, object], output: str, unread: tuple[str, ...]) -> None:
     parsed = parse_call(ToolCall(name, arguments, output))
     assert (parsed.views, parsed.unread) == ((), unread)
 
