@@ -123,6 +123,8 @@ class _Walk:
         self.only = searched.pop() if len(searched) == 1 else ""
         self.left, showed = rows_before_cut(output or ""), False
         self.is_cut = self.left is not None
+        if self.left is not None:  # Above a file, `head` prints its name and an empty row.
+            self.left -= 2 * len(_HEADINGS.findall(output or ""))
         if not self.is_cut and any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands):
             self.left = None if output is None else len(output.rstrip().split("\n"))
         start, is_tested = len(self.views), False

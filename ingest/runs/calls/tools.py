@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ingest.runs.calls.outputs import first_lines, joined_lines, listed_spans, rows_before_cut, with_cuts_marked
+from ingest.runs.calls.outputs import (
+    first_lines,
+    joined_lines,
+    listed_spans,
+    rows_before_cut,
+    windows_in,
+    with_cuts_marked,
+)
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
@@ -20,6 +27,8 @@ _EDITORS = (
     "developer__text_editor",
 )  # fmt: skip
 """Tools that read a file if their `command` is `view`."""
+WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors")
+"""SWE-agent's tools that show a window of a file, `[File: …]`."""
 _SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep", "rg")
 _SHELLS = (
     "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
@@ -150,9 +159,12 @@ def parse_call(call: ToolCall) -> ParsedCall:
         was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
     path, output, unread = first_text(call.arguments, _PATHS), with_cuts_marked(call.output or ""), ""
+    if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.lines]):
+        spans = [FileSpan(joined_path(folder, window.path), window.lines[0], window.lines[-1]) for window in windows]
+        return ParsedCall(tuple(spans), reads=True, folder=folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
-    spans = list[FileSpan]()
+    spans = []
     if call.failed or _REFUSED.match(output):
         pass
     elif call.tool not in _SEARCHES:

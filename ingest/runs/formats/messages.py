@@ -4,7 +4,8 @@ A file is a list of messages, JSON Lines of messages, or objects with such a lis
 form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
 message), Google's (`functionCall`, `functionResponse`; Gemini CLI saves chats so), Goose's (`toolRequest`,
 `toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), Kimi Code's (`wire.jsonl`), or in the text,
-with the next message as result: `<function=bash><parameter=command>…`, or Cline's and Roo Code's `<read_file><path>…`.
+with the next message as result: `<function=bash><parameter=command>…`, `<tool_call>{"name": …}</tool_call>` with
+`<tool_response>…` (Hermes, Qwen), or Cline's and Roo Code's `<read_file><path>…`.
 These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose exports sessions, kept
 them as rows before version 1.10, and prints rows with `--output-format stream-json`. The terminal is taken to stay in
 the folder to which a command moved, except by Codex, whose outputs are read as in its own files.
@@ -36,10 +37,12 @@ _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "too
 _COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
+_HERMES = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=(?P<name>[\w.-]+)>\n?(?P<value>.*?)\n?</parameter>", re.DOTALL)
 _TAGGED = re.compile(r"<(?P<name>read_file|search_files|execute_command)>(?P<rest>.*?)(?:</(?P=name)>|\Z)", re.DOTALL)
 _TAG = re.compile(r"<(path|command|line_range|start_line|end_line)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _ANSWER = re.compile(r"^\[[a-z_]+(?: for .*)?\] Result:(?:\n|\Z)", re.MULTILINE)
+_RESPONSE = re.compile(r"<tool_response>\n?(.*?)\n?</tool_response>", re.DOTALL)
 _REFUSED = re.compile(r"\s*The (?:tool execution failed|user denied)")
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
 _FOLDER = re.compile(
@@ -94,6 +97,8 @@ def _calls(message: JsonRecord) -> Iterator[ToolCall]:
     text = content_of(message)
     for mark in _FUNCTION.finditer(text):
         yield ToolCall(mark["name"], {given["name"]: given["value"] for given in _PARAMETER.finditer(mark["rest"])})
+    for given in map(parsed_object, _HERMES.findall(text)):
+        yield ToolCall(str_at(given, "name"), parsed_object(given, "arguments"))
     for mark in _TAGGED.finditer(text):
         pieces = (_TAG.findall(piece) for piece in mark["rest"].split("<file>"))
         first, *files = ({tag: value.strip() for tag, value in tags} for tags in pieces)
@@ -134,7 +139,7 @@ def _events_of(session: Session) -> Iterator[Event]:
         elif answered:
             # The text after a call in a text is its result.
             _, calls, results = answered[-1]
-            plain = _ANSWER.split(text.partition("\n<environment_details>")[0])[1:]
+            plain = _ANSWER.split(text.partition("\n<environment_details>")[0])[1:] or _RESPONSE.findall(text)
             plain = plain or [text] * (bool(calls) and not calls[0].call_id)
             answers = [{"text": answer, "failed": _REFUSED.match(answer) is not None} for answer in plain]
             for result in list(_results(message)) or answers * (not results):

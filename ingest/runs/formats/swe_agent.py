@@ -7,7 +7,7 @@ from itertools import compress
 
 from ingest.runs.calls.outputs import windows_in
 from ingest.runs.calls.shell import parse_shell_call
-from ingest.runs.calls.tools import ToolCall
+from ingest.runs.calls.tools import WINDOWED, ToolCall
 from ingest.runs.importer import Importer, TrajectoryFile, first_object
 from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
@@ -25,7 +25,7 @@ _EDITOR = re.compile(
 _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [0-9]+:)")
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
-_WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors", "search_file", "search_dir")
+_WINDOWED = (*WINDOWED, "search_file", "search_dir")
 _CHANGES = ("edit", "insert", "create")
 
 

@@ -319,6 +319,7 @@ def test_of_an_output_that_was_cut_off_only_the_lines_before_are_known(cut: str)
     assert several == [FileSpan("a.py", 5, 5), FileSpan("b.py", 1, 1)]
     assert views_of("echo x; cat b.py; ls; cat c.py", f"x\ny{cut}") == [FileSpan("b.py", 1, 1)]
     assert views_of("ls; cat a.py", f"x\ny{cut}") == []
+    assert views_of("head a.py b.py", f"==> a.py <==\nx\n\n==> b.py <==\ny{cut}") == [FileSpan("a.py", 1, 1)]
     # Rows with numbers are those, before and after the cut; the row at the cut is not whole.
     numbered = views_of("nl -ba a.py | sed -n 1,9p", f"     1\tx\n     2\ty{cut}\n     9\tz")
     assert numbered == [FileSpan("a.py", 1, 2), FileSpan("a.py", 9, 9)]

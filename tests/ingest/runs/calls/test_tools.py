@@ -55,6 +55,11 @@ def test_a_reading_tool_is_known_by_any_of_its_names(name: str) -> None:
     assert parse_call(ToolCall(name, given, "     3\tx\n     4\ty")).views[0].path == "a.py"
 
 
+def test_a_window_of_a_file_shows_its_lines() -> None:
+    output = "[File: lib/a.py (10 lines total)]\r\n(2 more lines above)\n3:x\r\n4:y\n(Open file: /r/lib/a.py)\nbash-$"
+    assert parse_call(ToolCall("open", {"path": "lib/a.py"}, output)).views == (FileSpan("lib/a.py", 3, 4),)
+
+
 @pytest.mark.parametrize("name", ["apply_patch", "read_bash", "CronCreate", "write_to_file", "list_mcp_resources"])
 def test_a_tool_that_shows_nothing_of_files_is_no_unknown_one(name: str) -> None:
     call = parse_call(ToolCall(name, {"path": "a.py"}, "a.py:3:x"))
