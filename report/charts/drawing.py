@@ -143,7 +143,7 @@ def powers_axis(field: str) -> alt.X:
     """A logarithmic x axis; :func:`powers` returns the values of its holes."""
     axis = alt.Axis(
         title="@x", values=["@x_values"], format=",~r", grid=True, domain=False, ticks=False,
-        labelOverlap="greedy", labelSeparation=CHARACTER,
+        labelOverlap="greedy", labelSeparation=2 * CHARACTER,
     )  # fmt: skip
     return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=["@x_domain"], nice=False), axis=axis)
 
