@@ -93,7 +93,7 @@ def characters_of(
         return pl.DataFrame(schema={name: columns[name] for name in CHARACTERS})
     of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
     # A run of completions, or without any hit, has no row.
-    read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
+    read = pl.concat([_read(protocol, some, of_slice, ks) for some in hits])
     return (
         read.lazy()
         .join(shown.lazy(), on="run_id")
@@ -104,14 +104,16 @@ def characters_of(
     )
 
 
-def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:
-    """The non-whitespace characters of each run, summed over its items: down to each cut-off, and all (`returned`)."""
+def _read(protocol: Protocol, hits: pl.LazyFrame, items: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:
+    """The non-whitespace characters of each run, summed over `items`: down to each cut-off, and all (`returned`)."""
     is_budget = metric_named(protocol.primary.metric).cut == "budget"
-    new, part = pl.col("n_new_nws").fill_null(0), pl.col("part")
+    new, part, ranks = pl.col("n_new_nws").fill_null(0), pl.col("part"), [] if is_budget else ks
     read = (
         hits.filter(part.is_in([RANKING, LINES, FINAL]))
         .group_by("run_id", "item_id", "part")
-        .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ks))
+        .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ranks))
+        # After the sums, as a join is slower than they are.
+        .join(items, on="item_id", how="semi")
     )
     # A run with both parts is read from LINES (the best order for lines) at budgets, from RANKING at other cut-offs.
     has_lines = (part == LINES).any().over("run_id")
