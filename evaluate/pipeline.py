@@ -9,7 +9,7 @@ from evaluate.metrics import Metric, metrics
 from evaluate.partition import Partition, ReadPools
 from evaluate.retrievers import Retriever
 from evaluate.runs.pooling import compare_systems
-from evaluate.runs.task_runs import TaskRuns, pool
+from evaluate.runs.task_runs import TaskRuns, parts_by_run, pool
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import ItemPart, Selection, edition, part_groups, part_name
 from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers, runs_of
@@ -95,7 +95,9 @@ def evaluate(
                 benchmark.result.add(outcome)
             for runs in benchmark.tasks:
                 benchmark.result.add(runs.conclude(benchmark.prepared))
-                benchmark.result.changes += runs.remove_stale(known)
+            stored = parts_by_run(lake, benchmark.name)
+            for runs in benchmark.tasks:
+                benchmark.result.changes += runs.remove_stale(known, stored)
             pooled += [(benchmark, runs, engine.results(executor, pool, [runs])) for runs in benchmark.tasks]
         for benchmark, runs, done in console.track(pooled, "pooling", total=len(pooled)):
             for outcome in done:
@@ -139,9 +141,10 @@ def _planned(
         tasks.append(of_task)
     result.missing = sum(item_part.n_unscorable for item_part in tasks[0].item_parts)
     # Before anything is counted, so that removed parts are not counted.
+    stored = parts_by_run(lake, name)
     for of_task in tasks:
-        of_task.remove_other_parts()
-    kept = {part_name(stored) for stored in groups}
+        of_task.remove_other_parts(stored)
+    kept = set(map(part_name, groups))
     for part in [part for part in lake.parts("relevance", benchmark=name) if part.name not in kept]:
         lake.remove(part)
     prepared, work, n_rankings = (

@@ -11,7 +11,7 @@ import polars as pl
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.rank.chunk_texts import DEFINITION_RULES
-from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
+from evaluate.rank.pools import POOL_FILES_AT_ONCE, CutFiles, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import Edition, ItemPart, Selection, selected_parts
@@ -88,8 +88,7 @@ class TaskRuns:
         """
         if self.task.imported_only or not self.has_items:
             return []
-        protocols, chunkers = protocols_of(self.task), dict[str, str]()
-        cut = cut_files(self.lake, pl.concat([item_part.pool_ids for item_part in self.item_parts]))
+        protocols, chunkers, cut = protocols_of(self.task), dict[str, str](), self._cut
         for part in self.lake.parts("chunkers"):
             if cut[part.name].is_complete and cut[part.name].has_chunks:
                 chunkers[part.name] = part.fingerprint
@@ -105,6 +104,10 @@ class TaskRuns:
         made = {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
         systems = resolve_systems(self.task, patterns, chunkers, retrievers, protocols, () if patterns else made)
         return list(map(self._run, systems))
+
+    @cached_property
+    def _cut(self) -> Mapping[str, CutFiles]:
+        return cut_files(self.lake, pl.concat([item_part.pool_ids for item_part in self.item_parts]))
 
     def _run(self, system: BuiltInSystem) -> PlannedRun:
         needs = {retriever.needs for retriever in system.retriever.parts()}
@@ -213,16 +216,18 @@ class TaskRuns:
         counts = dict.fromkeys((run.run_id for run in runs), (0, 0, 0, ""))
         return counts | {run_id: (n, failed, tied, why) for run_id, n, failed, tied, why in rows.collect().iter_rows()}
 
-    def remove_other_parts(self) -> None:
-        """Remove parts of items that the lake no longer has, or that now share a part with other items."""
-        stored = self._parts_by_run()
+    def remove_other_parts(self, stored: Mapping[str, Sequence[Part]]) -> None:
+        """Remove parts of items that the lake no longer has, or that now share a part with other items.
+
+        `stored` are the benchmark's :func:`parts_by_run`.
+        """
         for item_parts, runs, is_ours in ((self.item_parts, self.planned, True), (self.whole, self.imported, False)):
             names = {part.part for part in item_parts} | {"all"}
-            for part in (part for run in runs for part in stored[run.run_id]):
+            for part in (part for run in runs for part in stored.get(run.run_id, ())):
                 if part.name not in names and (is_ours or TABLES[part.table].made_by == "evaluate"):
                     self.lake.remove(part)
 
-    def remove_stale(self, retrievers: Mapping[str, Retriever]) -> list[str]:
+    def remove_stale(self, retrievers: Mapping[str, Retriever], stored: Mapping[str, Sequence[Part]]) -> list[str]:
         """Remove built-in runs that today's items, chunks and code would not make, so that no page mixes two states.
 
         Unfinished runs are removed too, and so are trials when all items are selected. The result says how many.
@@ -244,7 +249,6 @@ class TaskRuns:
                 current[selection] = {run.run_id for run in again if others.row(run).is_current}
             if run_id not in current[selection]:
                 stale.append(run_id)
-        stored = self._parts_by_run()
         # Runs with parts but without a row were interrupted.
         has_row = {run_id for run_id, parts in stored.items() if any(part.table == "runs" for part in parts)}
         prefix = f"{self.task.name}--".replace("/", ".")
@@ -253,11 +257,13 @@ class TaskRuns:
             self.lake.remove(part)
         return [f"removed {counted(len(stale), 'run')} of earlier data or code"] if stale else []
 
-    def _parts_by_run(self) -> defaultdict[str, list[Part]]:
-        of_run = defaultdict[str, list[Part]](list)
-        for part in (part for name in OF_A_RUN for part in self.lake.parts(name, benchmark=self.task.benchmark)):
-            of_run[part.folders["run_id"]].append(part)
-        return of_run
+
+def parts_by_run(lake: Lake, benchmark: str) -> dict[str, list[Part]]:
+    """The stored parts of a benchmark's runs, by run id."""
+    of_run = defaultdict[str, list[Part]](list)
+    for part in (part for name in OF_A_RUN for part in lake.parts(name, benchmark=benchmark)):
+        of_run[part.folders["run_id"]].append(part)
+    return of_run
 
 
 def pool(runs: TaskRuns) -> Outcome:
