@@ -56,8 +56,11 @@ def gold_of(row: ForeignRow) -> list[GoldSpan]:
     for form in filter(None, map(OWN_GOLD.fullmatch, () if given else paths)):
         places, *keys = form.groups(default="")
         if (value := get_path(row.content, places) if places else [row.content]) is not MISSING:
-            items = enumerate(_listed(value, keys[0]), start=1)
-            return [span_of(entry, f"span {n}") for n, item in items for entry in _places(item, *keys)]
+            return [
+                span_of({"file": file, "start_line": start, "end_line": end}, f"span {n}")
+                for n, (file, lines) in enumerate(_places(value, keys), start=1)
+                for start, end in _ranges(lines)
+            ]
     check(bool(given), f"it has none of {', '.join(paths)}")
     parts = [path for path in ("init_ctx", "add_ctx") if path in given and path != paths[0]]
     if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
@@ -75,55 +78,49 @@ def parsed(value: object) -> object:
     return value
 
 
-def _listed(value: object, path: str) -> list[object]:
-    """The places of a list, of a table's cell (`a.py:1-2, b.py:4`), of lines by file, or a place alone."""
-    value = parsed(value)
+def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object]]:
+    """The path and lines of each place in a list, a table's cell (`a.py:1-2, b.py:4`), lines by file, or alone."""
+    value, path = parsed(value), keys[0]
     if isinstance(value, str):
-        return [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
-    if isinstance(value, dict):
-        is_place = any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS))
+        value = [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
+    if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS)):
         # Lines by file: {"a.py": [[1, 9]]}.
-        return [value] if is_place else [{"path": file, "lines": lines} for file, lines in value.items()]
-    if not isinstance(value, list):
+        value = [[file, lines] for file, lines in value.items()]
+    if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
-    return value
+    for place in value if isinstance(value, list) else [value]:
+        file, lines = _place(place, *keys)
+        match = _FILE_WITH_LINES.fullmatch(file) if lines is None and isinstance(file, str) else None
+        if match:
+            file, lines = match.groups()
+            check(":" not in match[2], f"{match[2]!r} may be two lines or a line and a column; write {file}:FIRST-LAST")
+        elif lines is None and "#" in str(file):
+            check(LINK.match(str(file)) is None, f"the lines of {file} cannot be read; write #LFIRST-LLAST")
+        yield file, lines
 
 
-def _places(given: object, path: str, start: str, end: str) -> Iterator[object]:
-    """Places of own data under the published keys, one per range of lines.
+def _place(place: object, path: str, start: str, end: str) -> tuple[object, object]:
+    """The path and the lines of a place, None for a whole file: of an object, a list that begins with the path, a text.
 
-    Without `path`, the keys are the first common ones that it has, or it is a list: the path, then lines; without lines
-    it is the whole file.
+    Without `path`, the keys of an object are the first common ones that it has.
     """
-    if isinstance(given, list) and given and not path:
-        file, *lines = given
-        given = {"path": file, "lines": lines[0] if len(lines) == 1 else lines} if lines else file
-    if isinstance(given, dict) and not path:
-        has = {key for key, value in given.items() if value is not None}
+    if isinstance(place, list) and place and not path:
+        return place[0], place[1] if len(place) == 2 else place[1:] or None
+    if isinstance(place, dict) and not path:
+        has = {key for key, value in place.items() if value is not None}
         path = next((key for key in _PATHS if key in has), _PATHS[0])
         start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
-        others = [key for key in given if key in has and _OF_LINES.search(key)]
-        check(
-            bool(start) or not others, f"of a place, {listed(others)} is not known; name the lines, or the path alone"
-        )
+        others = listed([key for key in place if key in has and _OF_LINES.search(key)])
+        check(bool(start) or not others, f"of a place, {others} is not known; name the lines, or the path alone")
     for key in filter(None, (path, start, end)):
-        check(get_path(given, key) is not MISSING, f"a place has no `{key}`")
-    file, first, last = [get_path(given, key) if key else given for key in (path, start, end)]
-    match = _FILE_WITH_LINES.fullmatch(file) if isinstance(file, str) and not start else None
-    if match:
-        file, first = match[1], match[2]
-        check(":" not in match[2], f"{match[2]!r} may be two lines or a line and a column; write {file}:FIRST-LAST")
-    elif not start:
-        first, last, end = 1, WHOLE_FILE, "the last line"
-        is_read = not isinstance(file, str) or "#" not in file or LINK.match(file) is None
-        check(is_read, f"the lines of {file} cannot be read; write #LFIRST-LLAST")
-    for start_line, end_line in [(first, last)] if end else _ranges(first):
-        yield {"file": file, "start_line": start_line, "end_line": end_line}
+        check(not is_missing(get_path(place, key)), f"a place has no `{key}`")
+    file, first, last = [get_path(place, key) if key else place for key in (path, start, end)]
+    return file, [[first, last]] if end else first if start else None
 
 
 def _ranges(lines: object) -> Iterator[tuple[object, object]]:
     """The first and last line of each range: a number, two numbers, a text (`4-9, 12`, `a.py#L4-L9`), or several."""
-    lines = parsed(lines)
+    lines = [[1, WHOLE_FILE]] if lines is None else parsed(lines)
     parts: Sequence[object] = _BETWEEN_RANGES.split(lines.strip()) if isinstance(lines, str) else [lines]
     if isinstance(lines, list) and not all(isinstance(n, (int, float)) or str(n).isdigit() for n in lines):
         parts = lines

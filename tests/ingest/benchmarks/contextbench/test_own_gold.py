@@ -54,6 +54,12 @@ def test_several_places_and_ranges_are_read_or_refused(
         assert [span[:3] for span in gold_of(row)] == ranges
 
 
+def test_lines_that_are_null_are_not_a_whole_file() -> None:
+    row = ForeignRow({"gold": [{"path": "a.py", "lines": None}]}, {"gold": ("gold[].path:lines",)})
+    with pytest.raises(FieldError, match="a place has no `lines`"):
+        gold_of(row)
+
+
 def meant(path: str, line_end: int = 1) -> tuple[str, int, int] | str:
     """The place that is meant, or the sentence that says why there is none."""
     (span,), faults = locate([GoldSpan(path, 1, line_end, None)], "acme/rockets", FILES, FILES)
