@@ -40,7 +40,7 @@ _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(WITH_PATCH))}, as SWE-bench has them; and rows with a "
     "question and a list of places, each with a path and lines. Name yours: --query KEY --gold 'KEY[].PATH:LINES', for "
-    "one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or 'KEY[]'. Any other shape is "
+    "one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or KEY. Any other shape is "
     "declared: docs/own-data.md."
 )
 
@@ -69,7 +69,7 @@ def declare_own(
     if re.fullmatch(r"[\w.]+", gold) and gold not in ("patch", *GOLD_KEYS):
         gold += "[]"
     if gold not in ("", "patch", *GOLD_KEYS) and not OWN_GOLD.fullmatch(gold):
-        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of files alone KEY[]."
+        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of texts KEY."
         raise GoldspanError(f"--gold {gold!r} does not name the key of the paths", hint=hint, code=Exit.USAGE)
     home = into / name
     home.mkdir(parents=True, exist_ok=True)

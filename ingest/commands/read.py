@@ -191,7 +191,7 @@ def own(
     ] = "",
     name: Annotated[str, typer.Option("--name", help="Name of the data (default: the file's).")] = "",
     query: Annotated[str, typer.Option("--query", help="Key of the question, unless it has a usual name.")] = "",
-    gold: Annotated[str, typer.Option("--gold", help="Where the gold is: 'KEY[].PATH:LINES', or patch.")] = "",
+    gold: Annotated[str, typer.Option("--gold", help="Where the gold is: KEY, 'KEY[].PATH:LINES', or patch.")] = "",
     chunkers: ChunkersOption = "",
     chunker: ChunkerOption = None,
     trust_lake: TrustOption = False,

@@ -85,6 +85,10 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
         value = [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
     if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS)):
         # Lines by file: {"a.py": [[1, 9]]}.
+        are_paths = all(set("./").intersection(str(file)) for file in value)
+        check(
+            are_paths, f"its keys {listed([*map(str, value)])} are no paths; name the one of its places: --gold KEY.KEY"
+        )
         value = [[file, lines] for file, lines in value.items()]
     if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
@@ -111,7 +115,8 @@ def _place(place: object, path: str, start: str, end: str) -> tuple[object, obje
         path = next((key for key in _PATHS if key in has), _PATHS[0])
         start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
         others = listed([key for key in place if key in has and _OF_LINES.search(key)])
-        check(bool(start) or not others, f"of a place, {others} is not known; name the lines, or the path alone")
+        hint = "name its lines (--gold 'KEY[].PATH:LINES'), or for the whole file its path ('KEY[].PATH')"
+        check(bool(start) or not others, f"of a place, {others} is not read; {hint}")
     for key in filter(None, (path, start, end)):
         check(not is_missing(get_path(place, key)), f"a place has no `{key}`")
     file, first, last = [get_path(place, key) if key else place for key in (path, start, end)]

@@ -21,7 +21,8 @@ LINK = "https://github.com/o/r/blob/x/a.py"
         ("a.py, lines 1-2; b.py 4-5", [("a.py", 1, 2), ("b.py", 4, 5)]),
         ([{"file": "a.py", "line": 4, "end_line": 9, "function": "f"}], [("a.py", 4, 9)]),
         ([{"file": "a.py", "reason": "x", "endLine": None}], [("a.py", 1, WHOLE_FILE)]),
-        ([{"file": "a.py", "lineStart": 4}], "of a place, lineStart is not known; name the lines, or the path alone"),
+        ([{"file": "a.py", "lineStart": 4}], "of a place, lineStart is not read; name its lines (--gold"),
+        ({"files": ["a.py"]}, "its keys files are no paths; name the one of its places: --gold KEY.KEY"),
         ("a.py:1-2, 9, b.py:4", [("a.py", 1, 2), ("a.py", 9, 9), ("b.py", 4, 4)]),
         ("my file.py:1-2 b.py", [("my file.py", 1, 2), ("b.py", 1, WHOLE_FILE)]),
         ("['a.py' 'b.py']", [("a.py", 1, WHOLE_FILE), ("b.py", 1, WHOLE_FILE)]),  # as numpy prints a list
