@@ -60,6 +60,8 @@ _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE
 """PowerShell's aliases of its commands; outside Windows they mean something else, or nothing."""
 _BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
 _HEADINGS = re.compile(r"^==> (.+) <==$", re.MULTILINE)
+_ERROR = re.compile(r"(?:sed|head|tail|cat|nl|g?awk|grep|rg): ")
+"""The beginning of an error of a command that prints files."""
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 
@@ -112,7 +114,10 @@ class _Walk:
 
     def read(self, pipelines: Sequence[Pipeline], output: str | None, *, failed: bool) -> None:
         """Read some pipelines with their output; the last of them failed, or not."""
-        self.output, self.failed, self.has_printed = output, failed, output is None or output.strip() != ""
+        self.output, self.failed = output, failed
+        rows = [row for row in (output or "").split("\n") if row.strip() and row not in self.failures.rows]
+        self.has_printed = output is None or not all(map(_ERROR.match, rows))
+        self.may_be_empty = not rows
         self.listed = dict[tuple[str, bool], list[FileSpan]]()
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
@@ -181,7 +186,7 @@ class _Walk:
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
         is_sure = not (self.failed or first.hides_errors or pipeline.joined_by)
         is_empty = is_whole and len(pipeline.commands) == 1 and is_sure
-        if first.name in self.failures.missing or not (self.has_printed or is_empty):
+        if first.name in self.failures.missing or not (self.has_printed or (is_empty and self.may_be_empty)):
             return
         if first.name == "git" and not isinstance(commands.parse_reading(first.words), FileSearch):
             root = git_options(first.words[1:])[0]

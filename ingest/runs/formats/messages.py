@@ -153,7 +153,9 @@ def _events_of(session: Session) -> Iterator[Event]:
             result = own[-1] if own else {}
             output, failed = _HEAD.sub("", str_at(result, "text")), result.get("failed") is True
             # Ids may be repeated from answer to answer.
-            call = replace(call, folder=None, call_id="")
+            # Gemini CLI and Kimi Code run each command in a shell of its own.
+            stays = message.keys().isdisjoint(("is_of_google", "step"))
+            call = replace(call, folder=None if stays else "", call_id="")
             if not own:
                 yield replace(call, is_answered=False)
             elif codex.is_own(call, output):

@@ -175,6 +175,8 @@ TOLD = [
     ("make && cat a.py", "make: *** [all] Error 2", True, []), ("make; cat a.py", "x", True, [WHOLE]),
     ("cat a.py && make", "x\nmake: *** [all] Error 2", True, [WHOLE]), ("cat a.py || cat b.py", "x", False, [WHOLE]),
     ("cat a.py || cat b.py", "cat: a.py: No such file or directory\nx", False, [B]),
+    ("tail -3 a.py b.py", "tail: option used in invalid context -- 3", False, []),
+    ("cat a.py", "cat: a.py: Input/output error", False, []),
     ("[ -f a.py ] && cat a.py || echo none", "none", False, []), ("if [ 1 ]; then cat a.py; fi", "x", False, [WHOLE]),
     ("grep -rn x src 2>/dev/null || cat b.py", "src/a.py:3:x", False, [FileSpan("src/a.py", 3, 3)]),
 ]  # fmt: skip
