@@ -109,7 +109,7 @@ class Names:
         return [name_text(inner, self.data)] if inner is not None else []
 
     def first_child(self, node: Node) -> list[str]:
-        """The name in Kotlin: the first child that is a name, as the grammar has no field for names."""
+        """The name of a Kotlin definition: its first child that is a name, as the grammar has no field for names."""
         names = [name_text(child, self.data) for child in node.named_children if child.type in _NAMES]
         return names[:1] or ["Companion"] * (node.type == "companion_object")
 

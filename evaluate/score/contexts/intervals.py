@@ -33,9 +33,9 @@ class Spans(NamedTuple):
 
 @dataclass(frozen=True)
 class Walks:
-    """The steps of some walks: of all walks, end to end, they are slots. Each walk has `width` places, end to end too.
+    """The layout of some walks (an agent's steps on an item each): walk i has `n_steps[i]` steps and `width` places.
 
-    No interval reaches the last place of its walk.
+    The steps of all walks are numbered one after another, as slots; so are the places. A walk's last place stays free.
     """
 
     n_steps: Integers

@@ -47,7 +47,7 @@ _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\
 
 
 def companions(path: str) -> Sequence[str]:
-    """The patch of events, which record none, and the folder with the other events if `path` is the first one."""
+    """The files that belong to an event's file: the patch, and for the first event the folder of all events."""
     first = _ONE_EVENT.fullmatch(path)
     return [patch_path(path), *filter(None, [first and first["folder"]])]
 
