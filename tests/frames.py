@@ -53,10 +53,9 @@ def write(
     fingerprint: str = "f",
     **folders: str,
 ) -> Part:
-    """Write rows; columns that are not given are null, or empty in a declared thing's.
+    """Write rows; missing columns come from the folders or are usual values, else null (empty for declarations).
 
-    Of a table that has no folder for runs or protocols the part is named by the one that is given. What a row does not
-    say is what its folders say, or what is usual.
+    A table without a folder for runs or protocols gets a part named after the given one.
     """
     columns = table(name).columns
     usual = {**USUAL.get(name, {}), **{folder: of for folder, of in folders.items() if folder in columns}}

@@ -7,12 +7,10 @@ from evaluate.score.metric_values import label, measure
 
 
 def score_graded(ranked: pl.LazyFrame, qrels: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """A row for every query in qrels, sorted, with a column per metric; a query without results scores 0.
+    """A row per query of `qrels` (query, document, grade), sorted, with a column per metric; without results 0.
 
-    Args:
-        ranked: query, document and rank, from 1; no document twice for a query.
-        qrels: query, document, grade: relevant from grade 1 on, a grade being a result's share.
-        requested: Metrics that read nothing of a result but rank and share; cut-off 0 is the whole list.
+    `ranked` has query, document (once per query) and rank from 1. Grades from 1 on are relevant, and are the shares.
+    `requested` are metrics of rank and share alone; cut-off 0 is the whole list.
     """
     is_relevant, share = pl.col("grade") > 0, pl.col("grade").cast(pl.Float64)
     gains = qrels.filter(is_relevant).select("query", "document", share=share)

@@ -13,14 +13,9 @@ COMPILE = "pip compile pyproject.toml --universal --python-version 3.11 --no-hea
 
 @dataclass(frozen=True)
 class Lock:
-    """A file of exact pins.
+    """A file of exact pins of the project's dependencies with some `groups` and `extras`.
 
-    Attributes:
-        name: The file.
-        groups: The dependency groups it adds to the project's own dependencies.
-        extras: The extras it adds to them.
-        on: The lock whose pins it keeps.
-        beside: The lock with which it may be installed: what both pin they pin alike.
+    It keeps the pins of lock `on`, and agrees with lock `beside`, with which it may be installed.
     """
 
     name: str

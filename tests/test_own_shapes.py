@@ -75,9 +75,7 @@ def test_paths_and_lines(tmp_path: Path, repositories: Path, row: dict[str, obje
         ({"a": {"b": ["src/engine.py", "src/gone.py"]}}, "a.b[]"),
     ],
 )
-def test_a_place_without_lines_is_its_file(
-    tmp_path: Path, repositories: Path, row: dict[str, object], written: str
-) -> None:
+def test_places_without_lines(tmp_path: Path, repositories: Path, row: dict[str, object], written: str) -> None:
     items = put(tmp_path / "my.jsonl", lines({"id": "q1", "question": QUESTION, **row}))
     options = ("--items", items, "--gold", written)
     assert own(tmp_path, *options, "--repositories", repositories / "rockets").code in (Exit.DONE, Exit.INCOMPLETE)
@@ -183,7 +181,7 @@ def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
         ("a.json", '{"questions": [{"id": "q1", "question": "' + QUESTION + '", "gold": "src/engine.py#L4-L5"}]}', ()),
     ],
 )  # fmt: skip
-def test_other_places(
+def test_other_ways_to_write_a_place(
     tmp_path: Path, repositories: Path, name: str, content: str | dict[str, object], flags: tuple[str, ...]
 ) -> None:
     items = put(tmp_path / name, content.encode() if isinstance(content, str) else lines({"id": "q1", **content}))
@@ -214,9 +212,7 @@ def test_two_questions_of_one_id_are_not_silently_one(tmp_path: Path, repositori
 
 
 @pytest.mark.parametrize("name", ["q1", ""])
-def test_lines_of_one_question_in_a_table_are_one_item_with_all_places(
-    tmp_path: Path, repositories: Path, name: str
-) -> None:
+def test_table_rows_of_one_question_become_one_item(tmp_path: Path, repositories: Path, name: str) -> None:
     rows = "".join(f"{name},{QUESTION},{place}\n" for place in ("src/engine.py:4-5", "src/orbit.py:1"))
     items = put(tmp_path / "a.csv", f"id,question,gold\n{rows}".encode())
     own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()

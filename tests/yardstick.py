@@ -45,13 +45,7 @@ def named_rows(lake: Lake, table: str) -> pl.LazyFrame:
 
 
 def differences(before: pl.LazyFrame, after: pl.LazyFrame, key: list[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """What differs between two states of a table, as what it is and the keys of its rows.
-
-    Args:
-        before: The earlier rows.
-        after: The later ones.
-        key: The columns that name a row.
-    """
+    """The differences between two states of a table with key columns `key`: a kind, and the keys of its rows."""
     shared = [name for name in before.collect_schema() if name in after.collect_schema() and name not in key]
     yield "only before", before.join(after, on=key, how="anti", nulls_equal=True).select(key).collect()
     yield "only after", after.join(before, on=key, how="anti", nulls_equal=True).select(key).collect()

@@ -53,13 +53,9 @@ class Shape:
 
 
 def instances_folder(repo_files: Path, n_instances: int = N_INSTANCES) -> tuple[Path, Path]:
-    """A source folder with that many instances, labelled `made`, and the folder of their git repositories.
+    """A source folder of made-up instances, labelled `made`, and the folder of their git repositories.
 
-    Made once per machine, number, maker and real repositories; the number of repositories goes with the instances'.
-
-    Args:
-        repo_files: The folder of real repositories' files, a Parquet file each with `path` and `content`.
-        n_instances: How many.
+    Made once per machine, number and maker. `repo_files` has real repositories' files: Parquet with path and content.
     """
     real = sorted(repo_files.glob("*.parquet"))
     made_by = fingerprint([file.name for file in real], n_instances, SEED, sha256_of_file(Path(__file__)))[:12]

@@ -84,10 +84,9 @@ def command(arguments: Sequence[str], *, allowed: Sequence[int] = (0,)) -> Measu
 
 
 def call(function: Callable[..., object], *arguments: object) -> Measured:
-    """Call a module's function in a child process and measure it.
+    """Call a module's function in a child process and measure it; `answer` is the dict that it returns.
 
-    Only the call is timed, neither the interpreter's start nor the import of the function's module; the memory is the
-    whole process's. `answer` is what the function returns, a dict of plain values.
+    Only the call is timed, not the start and the imports; the memory is the whole process's.
     """
     where = f"{function.__module__}:{function.__qualname__}"
     measured = command(["-m", "tests.bench._measure", where, *map(str, arguments)])
@@ -118,10 +117,7 @@ def beside(theirs: Timed, ours: Timed, target: Target, difference: float) -> Ite
 
 
 def high_water_mark(pid: int) -> int:
-    """The most memory a process has held so far, in bytes; 0 where the system does not say.
-
-    `ru_maxrss` is no help: on Linux a child begins with its parent's.
-    """
+    """A process's peak memory in bytes, 0 if unknown. (On Linux a child's `ru_maxrss` begins with its parent's.)"""
     try:
         mark = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     except OSError:

@@ -62,10 +62,9 @@ _LINES_PER_DEFINITION = 15
 
 
 def write(folder: str, n_items: str, n_runs: str, n_steps: str) -> dict[str, object]:
-    """Write such a lake; how many views it holds.
+    """Write such a lake and return the number of views.
 
-    Every repository has twelve files of 30 to 2,000 lines with a definition every 15 lines. An agent looks at three
-    places per step, now and then at a whole file, and answers with six.
+    Every repository has twelve files of 30 to 2,000 lines; an agent views three places per step and answers with six.
     """
     lake, draw = Lake(Path(folder)), np.random.default_rng(5)
     size = np.clip(draw.lognormal(5.5, 0.9, (int(n_items), _N_FILES)).astype(np.int64), 30, 2_000)

@@ -169,10 +169,7 @@ def watching(browser: Browser, base: str) -> Iterator[Opened]:
 
 
 def given_up(request: Request) -> bool:
-    """Whether the browser itself no longer wanted an answer, as where a test leaves a page that still loads its icon.
-
-    What is missing or refused is told from it: that has a status, and an error in the console.
-    """
+    """Whether the browser cancelled a request, as when a test leaves a page while its icon loads."""
     return request.failure == "net::ERR_ABORTED"
 
 

@@ -15,12 +15,7 @@ BOARD = "[data-protocol]:not([hidden]) table.board"
 
 
 class Visitor:
-    """Somebody who has just opened the overview, and whose clicks are counted.
-
-    Attributes:
-        page: What they see.
-        clicks: How many it took so far.
-    """
+    """A visitor who has just opened the overview (`page`), with the number of clicks so far."""
 
     def __init__(self, page: Page) -> None:
         self.page = page

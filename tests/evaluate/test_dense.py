@@ -115,7 +115,7 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     assert np.allclose(index.search(queries).scores, whole.scores, atol=1e-12)
 
 
-def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_nothing(
+def test_each_text_is_embedded_once_and_cut_texts_are_counted(
     lake_folder: Path, model_folder: Path, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(model_folder.parent)

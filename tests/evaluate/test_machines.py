@@ -113,7 +113,7 @@ def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -
         (Path, "write_text", lambda *_: 0, "does not see the lake at"),
     ],
 )
-def test_a_worker_that_would_write_another_lake_is_named(
+def test_a_worker_with_other_code_or_versions_is_named(
     owner: object, name: str, value: object, words: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(owner, name, value)

@@ -74,7 +74,7 @@ FULL = "stage: the operating system refused: No space left on device"
         ),
     ],
 )
-def test_a_fault_ends_in_its_exit_code_and_in_sentences(
+def test_an_error_ends_in_its_exit_code_and_message(
     fault: BaseException, code: int, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _code(_app(fault), monkeypatch) == code
@@ -98,7 +98,7 @@ def test_wrong_use(arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys
     ("arguments", "printed"),
     [("a b", "worked a b None\n"), ("list", "listed\n"), ("work list", "worked list None\n")],
 )
-def test_arguments_belong_to_the_default_command_unless_another_is_named(
+def test_arguments_go_to_the_default_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: str, printed: str
 ) -> None:
     assert _code(_app(), monkeypatch, *arguments.split()) == 0
@@ -185,7 +185,7 @@ def test_system_names_with_blanks(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.mark.parametrize("arguments", [["lst"], ["lst", "--limits"]])
-def test_a_mistyped_command_is_asked_for_by_its_name(
+def test_a_mistyped_command_has_a_suggestion(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
     fault = GoldspanError("unknown benchmark 'lst'", hint="There is: x.", code=Exit.USAGE)

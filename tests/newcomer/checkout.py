@@ -28,11 +28,7 @@ class Checkout:
         return self.root / "lake" / "data"
 
     def run(self, stage: str, *arguments: object) -> str:
-        """`python -m <stage> …` in the copy, and what it printed.
-
-        Raises:
-            AssertionError: It ended with another status than done.
-        """
+        """Run `python -m <stage> …` in the copy; return what it printed."""
         settings = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         # One process beside each stage's own is started, not one per core; no page is of results that ship.
         settings |= {"GOLDSPAN_ENGINE": "local:1", "GOLDSPAN_PUBLISHED": "none"}

@@ -115,9 +115,7 @@ def test_a_change_of_any_module_makes_the_site_again(small: Lake, site: Path, mo
     assert not build(small, site).is_current
 
 
-def test_a_failed_build_keeps_the_site(
-    small: Lake, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_builds_keep_the_site(small: Lake, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(site)
     write_scores(small, "fixed-nws-1500+jaccard", CHUNKING, 0.1, fingerprint="changed")
 

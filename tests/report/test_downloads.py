@@ -123,9 +123,7 @@ def test_of_too_many_scores_the_primary_ones_stay(small: Lake, tmp_path: Path, m
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "DuckDB"])
-def test_the_snippets_print_scores(
-    built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
+def test_snippets(built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch, library: str) -> None:
     codes = [each for each in pages["data.html"].all("code") if each.attributes.get("data-library") == library]
     code_of = {each.attributes["data-recipe"]: each.text_raw for each in codes}
     monkeypatch.chdir(built)

@@ -143,7 +143,7 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
         (None, "csv", "ranking", Choice(systems=["bm25"]), "unknown system 'bm25'"),
     ],
 )
-def test_impossible_exports(
+def test_impossible_exports_are_refused(
     small: Lake, run: str | None, format_name: str, table: str, choice: Choice | None, message: str
 ) -> None:
     with refused(re.escape(message), Exit.USAGE):

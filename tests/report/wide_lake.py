@@ -34,10 +34,7 @@ N_STEPS, N_RETURNED = 10, 5
 def write_wide(
     root: Path, *, n_items: int, n_systems: int, names: Sequence[str] = PROTOCOLS, items_of_a_repo: int = 6
 ) -> Lake:
-    """Such a lake: of every benchmark so many items and systems, all drawn from one seed.
-
-    A system has a quality; the rank of an item's gold is drawn by it, and every number by that rank.
-    """
+    """A lake with that many items and systems per benchmark; ranks and numbers are drawn by each system's quality."""
     lake = Lake(root)
     declare(lake, retrievers().values())
     chosen = [protocols()[name] for name in names]

@@ -21,9 +21,9 @@ def flip(path: Path, bit: int = 800) -> None:
 
 
 def outcome(source: Path, whole: Path, lake: Path, damage: Sequence[tuple[str, int]]) -> str:
-    """What comes of a flipped bit in some parts of a copy of a whole lake: `mended`, or what went wrong.
+    """The outcome of flipped bits in parts of a copy of a whole lake: `mended`, or the fault.
 
-    Each part is named by `verify`; the stages name it again, set it aside and make it again, to the same bytes.
+    `verify` names each part; the stages name it again, set it aside and make it again, to the same bytes.
     """
     shutil.rmtree(lake, ignore_errors=True)
     shutil.copytree(whole, lake)

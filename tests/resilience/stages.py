@@ -25,13 +25,10 @@ SYSTEMS = "whole-file+bm25-okapi"
 
 @dataclass(frozen=True)
 class Harm:
-    """What happens to a child.
+    """How a child that runs some `stages` is harmed.
 
-    Attributes:
-        stages: How many of the two stages it runs.
-        killed_at: Killed at this replacement of a part, counted from 1 over both stages.
-        moment: Killed just before the part is in place, or just after.
-        file_bytes: No file may grow beyond this, as on a full disk.
+    It is killed at replacement `killed_at` of a part (from 1, over both stages), just before or after it (`moment`), or
+    no file may grow beyond `file_bytes`, as on a full disk.
     """
 
     stages: int = 2

@@ -22,18 +22,11 @@ _N_AT_ONCE = 2_000_000
 def coverage(
     kind: str, mean: float, n_repos: int, alike: float, n_sets: int, *, seed: int = 1, within: bool = True
 ) -> float:
-    """In what per cent of some simulated data sets the interval covers the truth.
+    """The per cent of `n_sets` simulated data sets whose interval covers the truth.
 
-    The truth is the mean that repositories are drawn from; where items are the unit, that of the repositories drawn.
-
-    Args:
-        kind: One of `report.methods.interval_coverage.KINDS`.
-        mean: The true mean.
-        n_repos: How many repositories.
-        alike: Their items' intraclass correlation.
-        n_sets: How many data sets.
-        seed: Of the draws.
-        within: The metric lies within 0 and 1; else the interval is t without bounds.
+    The truth is the mean that repositories are drawn from (`mean`) or, if items are the unit, that of the repositories
+    drawn. `kind` is one of `report.methods.interval_coverage.KINDS`; `alike` is the intraclass correlation of items in
+    a repository; without `within` [0, 1] the interval is t without bounds.
     """
     sizes: Counts = np.interp(np.linspace(0, 7, n_repos), np.arange(8), REPOEVAL).round().astype(np.int64)
     random = np.random.default_rng([seed, round(1_000 * mean), n_repos, round(1_000 * alike)])

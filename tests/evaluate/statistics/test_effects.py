@@ -122,7 +122,7 @@ TOGETHER = np.outer([1, -1, 1, -1], [1, 1, -1, -1]) * 0.04
         (NOTHING, NOTHING, 0, None),
     ],
 )
-def test_what_was_planted_is_found(
+def test_planted_effects_are_recovered(
     chunker: np.ndarray, retriever: np.ndarray, together: np.ndarray | int, truth: tuple[float, float, float] | None
 ) -> None:
     generator = np.random.default_rng(7)

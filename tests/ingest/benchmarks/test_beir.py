@@ -152,7 +152,7 @@ def _contextbench(shared: Path) -> Expected:
         ("contextbench", "full", _contextbench),
     ],
 )
-def test_every_item_has_each_query_of_its_tasks_with_its_sha256(
+def test_every_item_has_its_tasks_queries_with_sha256(
     benchmark: str, subset: str, expected: Callable[[Path], Expected], shared: Path, tmp_path: Path
 ) -> None:
     options = ("--subsets", subset, "--limit", "6", "--chunkers", "whole-file", "--lake", tmp_path)

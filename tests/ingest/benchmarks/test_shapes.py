@@ -238,9 +238,7 @@ def test_a_hubs_data_set_without_network_or_cache_is_an_error(tmp_path: Path, mo
 
 @pytest.mark.usefixtures("no_network")
 @pytest.mark.parametrize(("commit", "streamed_from"), [(COMMIT, 10**9), (COMMIT, 0), ("d" * 40, 10**9)])
-def test_a_hubs_data_set_is_read_at_its_commit_alone_and_a_large_one_is_not_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str, streamed_from: int
-) -> None:
+def test_a_hubs_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str, streamed_from: int) -> None:
     """The hub's own files in a folder: all but the resolving of the name is what `datasets` does with them."""
     monkeypatch.setattr(sources, "STREAMED_FROM", streamed_from)
     file = put(tmp_path / "hub/corpus.jsonl", jsonl([{**row, "_id": str(row["_id"])} for row in CORPUS]))

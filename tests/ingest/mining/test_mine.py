@@ -191,7 +191,7 @@ def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepo
         (["{made}", "--tasks", "line"], Exit.MISSING, "nothing could be mined"),
     ],
 )
-def test_what_cannot_be_mined_is_said(
+def test_what_cannot_be_mined_is_an_error(
     made: MadeRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: Exit, words: str
 ) -> None:
     (tmp_path / "here").mkdir()

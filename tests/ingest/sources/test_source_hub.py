@@ -113,9 +113,7 @@ def test_a_file_the_server_does_not_have_says_so(publisher: Publisher, tmp_path:
         _source(publisher.base, tmp_path).find("repositories/function_level")
 
 
-def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("no_proxy", "*")
     base = "http://127.0.0.1:9"  # nothing listens there
     with pytest.raises(GoldspanError) as caught:

@@ -91,12 +91,9 @@ def _known_chunks(work: Work, cut: str) -> pl.DataFrame:
 
 
 def _store_chunks(lake: Lake, chunker: str, known: pl.DataFrame) -> None:
-    """Put published chunks into the lake as a chunker of their own; without it a ranking has no recall.
+    """Store published chunks as a chunker of their own; without them a ranking has no recall.
 
-    Args:
-        lake: Where to.
-        chunker: What the chunker is to be called.
-        known: repo, path, line_start, line_end of every chunk; the end may be one line past the file.
+    `known` has repo, path, line_start, line_end of every chunk; the end may be one line past the file.
     """
     files = lake.scan("files", benchmark="repoeval").select("path", "sha256", repo=_REPO).unique()
     blobs = lake.scan("blobs").select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws")

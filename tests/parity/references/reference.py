@@ -22,13 +22,9 @@ their last digits."""
 
 
 class Values(NamedTuple):
-    """The values of one quantity, computed by both sides.
+    """The values of one quantity by both sides: key columns and `value`, null if not given.
 
-    Attributes:
-        quantity: What was computed.
-        ours: The key's columns and `value`; null where we give none.
-        theirs: The same columns. What one side alone has counts as a difference.
-        explanation: Why some are known to differ.
+    `explanation` says why some are known to differ; a row that only one side has is a difference.
     """
 
     quantity: str
@@ -39,13 +35,7 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """Where references are worked out: a lake of their own, filled by the commands that anyone would type.
-
-    Attributes:
-        source: The folder of benchmark data, with what others published of it.
-        folder: For files on the way; it is deleted at the end.
-        say: Told what is run.
-    """
+    """A lake of its own, filled by commands from the data in `source`; `folder` is for files on the way."""
 
     source: Path
     folder: Path
@@ -57,11 +47,7 @@ class Work:
         return Lake(self.folder / "lake")
 
     def run(self, *arguments: str) -> None:
-        """Run a stage's command on that lake, from the checkout.
-
-        Raises:
-            GoldspanError: It ended in an error.
-        """
+        """Run a stage's command on that lake; raises GoldspanError if it fails."""
         self.say(f"python -m {' '.join(arguments)}")
         result = command(*arguments, "--lake", self.lake.root)
         if result.code not in {Exit.DONE, Exit.INCOMPLETE}:
@@ -77,14 +63,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Reference:
-    """Something outside this project that computed what we compute.
-
-    Attributes:
-        name: What it is called.
-        benchmark: On whose data.
-        kind: What sort of reference it is.
-        values: The values of both sides, quantity by quantity.
-    """
+    """A published evaluator of a benchmark, whose `values` are compared with ours."""
 
     name: str
     benchmark: str
@@ -121,16 +100,7 @@ def references() -> dict[str, Reference]:
 
 
 def compare_all(source: Path, say: Callable[[str], None], folder: Path | None = None) -> list[Parity]:
-    """The rows of every reference by its name and quantity, worked out on a folder of data in a lake of their own.
-
-    Args:
-        source: The folder.
-        say: Told of every command that is run.
-        folder: Where that lake and other files on the way are kept; deleted at the end without it.
-
-    Raises:
-        GoldspanError: A command ended in an error.
-    """
+    """The rows of every reference by name and quantity; the lake is kept in `folder`, or deleted without one."""
     kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
     with kept as kept_in:
         work = Work(source.resolve(), Path(kept_in).resolve(), say)

@@ -48,14 +48,10 @@ def world(
     *,
     has_gold_patch: bool = True,
 ) -> Material:
-    """One item and its repository; gold lines and edits as people count them.
+    """One item and its repository; lines count from 1.
 
-    Args:
-        files: Path → text; without any, `a.py` and `b.py` of ten lines of nine bytes.
-        gold: path, first and last line.
-        definitions: path, first byte, byte after the last, kind, name, qualified name.
-        gold_edits: path, line.
-        has_gold_patch: Whether the item has a gold patch.
+    `files`: path → text, by default `a.py` and `b.py` of ten lines of nine bytes. `gold`: path, first and last line.
+    `definitions`: path, first byte, byte after the last, kind, name, qualified name. `gold_edits`: path, line.
     """
     files = {"a.py": TEN_LINES, "b.py": TEN_LINES} if files is None else files
     lines = {path: Offsets.between_lines(text) for path, text in files.items()}

@@ -44,9 +44,7 @@ LINK = "https://github.com/o/r/blob/x/a.py"
         ([[]], "`file` is a list of 0, not a path"),
     ],
 )
-def test_several_places_and_ranges_are_read_or_refused(
-    written: object, ranges: str | list[tuple[str, int, int]]
-) -> None:
+def test_several_places_and_ranges(written: object, ranges: str | list[tuple[str, int, int]]) -> None:
     row = ForeignRow({"gold": written}, {"gold": ("gold[]",)})
     if isinstance(ranges, str):
         with pytest.raises(FieldError, match=re.escape(ranges)):

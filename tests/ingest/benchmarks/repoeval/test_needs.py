@@ -108,9 +108,7 @@ def test_a_name_is_followed_to_another_file(needs: tuple[pl.DataFrame, pl.DataFr
 
 
 @pytest.mark.parametrize(("body", "kind"), UNNEEDED.items())
-def test_items_without_needs_have_no_pool(
-    needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str, kind: str
-) -> None:
+def test_items_without_needs(needs: tuple[pl.DataFrame, pl.DataFrame, PoolGroup], body: str, kind: str) -> None:
     items, gold, pools = needs
     assert items.filter(item_id=body)["need"].item() == kind
     assert gold.filter(item_id=body).is_empty()
