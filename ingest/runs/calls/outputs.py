@@ -43,10 +43,10 @@ _CUT = re.compile(
 """The text in place of a part of an output that its harness left out, and the row after it, which is not whole."""
 _CUT_MARK = "\1"
 _SAVED = re.compile(
-    r"(?:<persisted-output>\s*)?Output too large [^\n]*\b[Ss]aved to: (?s:.*?)\nPreview \(first [^)\n]*\):\n"
-    r"(?P<rows>(?s:.*?))(?:(?:\n\.\.\.)?\s*</persisted-output>)?\s*"
+    r"(?:<persisted-output>\s*)?Output too large [^\n]{0,200}\b[Ss]aved to: [^\n]*\n(?:[^\n]*\n){0,20}?"
+    r"Preview \(first [^)\n]*\):\n"
 )
-"""The preview of an output that was too large to show and is saved in a file."""
+"""The text before the preview of an output that was too large to show and is saved in a file."""
 _ABOUT_CUT = re.compile(
     r"\A(?:Output too large\. Showing first [^\n]*"
     r"|Tool output was too large (?s:.{0,2000}?)\nTruncated part of the output:)\n"
@@ -126,8 +126,9 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
 
 def with_cuts_marked(output: str) -> str:
     """An output with one and the same row wherever its harness left out a part of it."""
-    if saved := _SAVED.fullmatch(output):
-        return f"{saved['rows']}\n{_CUT_MARK}\n"
+    if saved := _SAVED.match(output):
+        rows = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip().removesuffix("\n...")
+        return f"{rows}\n{_CUT_MARK}\n"
     if ends := _LAST_ROWS.fullmatch(output):
         return f"{_CUT_MARK}\n{ends['rows']}"
     return _CUT.sub(f"\n{_CUT_MARK}\n", _ABOUT_CUT.sub("", output))

@@ -37,12 +37,12 @@ _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "too
 _COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
-_HERMES = re.compile(r"<tool_call>\s*(\{.*?\})\s*</tool_call>", re.DOTALL)
+_HERMES = re.compile(r"<tool_call>\s*(?=\{)(.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=(?P<name>[\w.-]+)>\n?(?P<value>.*?)\n?</parameter>", re.DOTALL)
 _TAGGED = re.compile(r"<(?P<name>read_file|search_files|execute_command)>(?P<rest>.*?)(?:</(?P=name)>|\Z)", re.DOTALL)
 _TAG = re.compile(r"<(path|command|line_range|start_line|end_line)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _ANSWER = re.compile(r"^\[[a-z_]+(?: for .*)?\] Result:(?:\n|\Z)", re.MULTILINE)
-_RESPONSE = re.compile(r"<tool_response>\n?(.*?)\n?</tool_response>", re.DOTALL)
+_RESPONSE = re.compile(r"<tool_response>\n?(.*?)\n?(?:</tool_response>|\Z)", re.DOTALL)
 _REFUSED = re.compile(r"\s*The (?:tool execution failed|user denied)")
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
 _FOLDER = re.compile(
@@ -97,7 +97,7 @@ def _calls(message: JsonRecord) -> Iterator[ToolCall]:
     text = content_of(message)
     for mark in _FUNCTION.finditer(text):
         yield ToolCall(mark["name"], {given["name"]: given["value"] for given in _PARAMETER.finditer(mark["rest"])})
-    for given in map(parsed_object, _HERMES.findall(text)):
+    for given in filter(None, map(parsed_object, _HERMES.findall(text))):
         yield ToolCall(str_at(given, "name"), parsed_object(given, "arguments"))
     for mark in _TAGGED.finditer(text):
         pieces = (_TAG.findall(piece) for piece in mark["rest"].split("<file>"))

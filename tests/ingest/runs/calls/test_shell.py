@@ -416,6 +416,8 @@ def test_hostile_commands_are_read_within_bounds_or_told_as_too_long() -> None:
     for unit in ("cat <<A ", "a|", "a=(", "$(", "((", "'", '"${', "[[ ", "bash -c '", "a=$a$a; ", "{a,b}"):
         assert parse_shell_call(unit * (1_000_000 // len(unit))).unread == ("command too long to be read",), unit
         assert views_of(unit * (9_000 // len(unit))) == [], unit
+    for output in ("Output too large saved to: ", "[... truncated ...]\n\n", "\n[Showing lines 3", "---\n", "[... a"):
+        assert views_of("cat a.py", output * 20_000)[1:] == []
     written = f"cat > b.py <<'EOF'\n{'x y z' * 200_000}\nEOF\ncat a.py"
     assert views_of(written) == [WHOLE]
 
