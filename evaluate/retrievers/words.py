@@ -277,7 +277,7 @@ SYMBOLS = Retriever(
     title="Definitions of names",
     meaning="Only chunks in which a definition begins whose name is in the query. The score is the sum over these "
     "names of ln(1 + definitions in the pool / definitions of the name). Names are whole identifiers, and case "
-    "matters; the rules `docs` find the definitions.",
+    "matters. Definitions are functions, methods, classes and other named types, and macros.",
     index=by_definitions,
     source="Ours: an editor's go to definition, for every name in the query.",
     parameters={"rules": "docs"},
