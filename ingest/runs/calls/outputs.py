@@ -30,28 +30,11 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
-_CUT = re.compile(
-    r"…[0-9]+ (?:tokens|chars) truncated…[^\n]*|<(?:response clipped|output too long - dropped )[^\n]*"
-    r"|^(?:---\n)?(?:</output_head>|<elided_chars>|\.{3}output truncated\.{3}|\[output truncated - "
-    r"|[ \t]*(?:(?:\.{3}|…) ?[\[(<]|[\[(<](?:\.{3}|…| ?[0-9]))(?! omitted [0-9]+ of )[^\n]{0,300}?"
-    r"\b(?:truncated|omitted|elided|clipped|limited)\b(?! for fixture))[^\n]*"
-    r"(?:\n(?:---|</?(?:elided_chars|output_tail)>|[0-9]+ characters elided|Full output saved to: [^\n]*)?[ \t]*"
-    r"(?=\n))*"
-    r"(?:\n[^\n]*)?",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""The text in place of a part of an output that its harness left out, and the row after it, which is not whole."""
-_CUT_MARK = "\1"
 _SAVED = re.compile(
     r"(?:<persisted-output>\s*)?Output too large [^\n]{0,200}\b[Ss]aved to: [^\n]*\n(?:[^\n]*\n){0,20}?"
     r"Preview \(first [^)\n]*\):\n"
 )
 """The text before the preview of an output that was too large to show and is saved in a file."""
-_ABOUT_CUT = re.compile(
-    r"\A(?:Output too large\. Showing first [^\n]*"
-    r"|Tool output was too large (?s:.{0,2000}?)\nTruncated part of the output:)\n"
-)
-_LAST_ROWS = re.compile(r"(?P<rows>.*)\n\[Showing l(?!ines 1-)[^\n]*Full output: [^\n]*\]\s*", re.DOTALL)
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(
     r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
@@ -124,20 +107,11 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
     return shown, n
 
 
-def with_cuts_marked(output: str) -> str:
-    """An output with one and the same row wherever its harness left out a part of it."""
-    if saved := _SAVED.match(output):
-        rows = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip().removesuffix("\n...")
-        return f"{rows}\n{_CUT_MARK}\n"
-    if ends := _LAST_ROWS.fullmatch(output):
-        return f"{_CUT_MARK}\n{ends['rows']}"
-    return _CUT.sub(f"\n{_CUT_MARK}\n", _ABOUT_CUT.sub("", output))
-
-
-def rows_before_cut(output: str) -> int | None:
-    """The number of rows of an output before the first mark of a part left out; None if there is no mark."""
-    before, mark, _ = output.partition(_CUT_MARK)
-    return (before.rstrip().count("\n") + bool(before.strip())) if mark else None
+def preview_of(output: str) -> str | None:
+    """The beginning of an output that was too large to show and was saved in a file; None for any other output."""
+    saved = _SAVED.match(output)
+    end = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip() if saved else ""
+    return end.removesuffix("\n...") if saved else None
 
 
 class FileWindow(NamedTuple):

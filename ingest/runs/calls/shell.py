@@ -13,9 +13,8 @@
 
 Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
 a command runs only if the one before showed nothing; if only the shell knew that, neither is read. A text that `echo`
-prints on a row of its own parts the output. Of what is cut off, the lines before it are known. Counted as not
-understood: files and folders that only the shell knew (`$f`, `*.py`, unless a loop echoes them), other commands that
-print files (`bat`), scripts that open some, and PowerShell.
+prints on a row of its own parts the output. Counted as not understood: files and folders that only the shell knew
+(`$f`, `*.py`, unless a loop echoes them), other commands that print files (`bat`), scripts that open some, PowerShell.
 """
 
 import posixpath
@@ -35,8 +34,6 @@ from ingest.runs.calls.outputs import (
     joined_lines,
     listed_spans,
     numbers_in,
-    rows_before_cut,
-    with_cuts_marked,
 )
 from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline, parted
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
@@ -81,7 +78,7 @@ def parse_shell_call(
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
-    printed = None if output is None else with_cuts_marked(_MARKS.sub("", output).replace("\r", ""))
+    printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
     line = _BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command
     pipelines = parse_command_line(line, printed or "")
     if pipelines is None:
@@ -126,13 +123,9 @@ class _Walk:
         names = [commands.unrolled(line).commands[0].name for line in printing]
         self.has_headings = names.count("head") + names.count("tail") == 1
         self.only = searched.pop() if len(searched) == 1 else ""
-        self.left, showed = rows_before_cut(output or ""), False
-        self.is_cut = self.left is not None
-        if self.left is not None:  # Above a file, `head` prints its name and an empty row.
-            self.left -= 2 * len(_HEADINGS.findall(output or ""))
-        if not self.is_cut and any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands):
-            self.left = None if output is None else len(output.rstrip().split("\n"))
-        start, is_tested = len(self.views), False
+        are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
+        self.left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
+        start, showed, is_tested = len(self.views), False, False
         for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
                 continue
@@ -149,12 +142,12 @@ class _Walk:
             start, is_tested = before, pipeline.commands[0].name in _TESTS
 
     def _cut(self, first: Command, start: int) -> None:
-        """Drop from the newest views what lies behind the rows that the output still has for it."""
+        """Drop from the newest views what lies behind the rows that the output has for them."""
         views = self.views[start:]
         shown, left = (views, 0) if self.is_told else first_lines(views, self.left or 0)
         self.views[start:] = shown
         self.left = left if views else (self.left or 0) - 1 if first.name in ("echo", "printf") else 0
-        if len(self.views) - start < len(views) or (self.is_cut and self.views[start:] != views):
+        if len(self.views) - start < len(views):
             self.unread.append(f"command {first.name} whose output was cut off")
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:

@@ -6,14 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
-from ingest.runs.calls.outputs import (
-    first_lines,
-    joined_lines,
-    listed_spans,
-    rows_before_cut,
-    windows_in,
-    with_cuts_marked,
-)
+from ingest.runs.calls.outputs import first_lines, listed_spans, preview_of, windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
@@ -150,6 +143,9 @@ def parse_call(call: ToolCall) -> ParsedCall:
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
     if call.parsed is not None or is_change or call.tool in SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
+    if (preview := preview_of(call.output or "")) is not None:
+        parsed = parse_call(replace(call, output=preview))
+        return replace(parsed, views=tuple(first_lines(parsed.views, preview.count("\n") + 1)[0]))
     if call.is_shell:
         inner = first_text(call.arguments, _FOLDERS)
         folder = gone_to(folder, inner) if inner else folder
@@ -158,7 +154,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
         was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
-    path, output, unread = first_text(call.arguments, _PATHS), with_cuts_marked(call.output or ""), ""
+    path, output, unread = first_text(call.arguments, _PATHS), call.output or "", ""
     if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.lines]):
         spans = [FileSpan(joined_path(folder, window.path), window.lines[0], window.lines[-1]) for window in windows]
         return ParsedCall(tuple(spans), reads=True, folder=folder)
@@ -168,8 +164,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
     if call.failed or _REFUSED.match(output):
         pass
     elif call.tool not in _SEARCHES:
-        printed = call if call.output is None else replace(call, output=output)
-        spans = _read(path, printed) if path else list(_read_many(call.arguments))
+        spans = _read(path, call) if path else list(_read_many(call.arguments))
         unread = "" if spans or path or not output.strip() else f"tool {call.name} without a path"
     elif not _NO_HITS.match(output):
         is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
@@ -206,19 +201,15 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
     numbers = [line for line in given if line is not None]
     numbers = numbers or _barred(output or "")
-    if output is not None and call.lines is None:
-        rows, goes_on = rows_before_cut(output), _GOES_ON.search(output)
-        if rows is not None and numbers == sorted(set(numbers)):
-            whole = FileSpan(path, start, end)
-            return joined_lines((path, line) for line in numbers) or first_lines([whole], rows)[0]
-        end = (line_of(goes_on[1]) or 1) - 1 if goes_on else end
+    if call.lines is None and (goes_on := _GOES_ON.search(output or "")):
+        end = (line_of(goes_on[1]) or 1) - 1
     # Numbers with gaps are part of the file's own text.
     is_whole = bool(numbers) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     lines = call.lines or ((numbers[0], numbers[-1]) if is_whole else None)
     if output is not None and lines:
         asked_end, (start, end) = end, lines
         # An editor numbers one line more than the file, or the requested range, has.
-        if end is not None and call.tool in _EDITORS and "<NOTE>" not in output:
+        if end is not None and call.tool in _EDITORS and not re.search(r"<response clipped>|<NOTE>", output):
             end = min(end, asked_end) if asked_end is not None else end if call.arguments.get("view_range") else None
     return [FileSpan(path, start, end)]
 

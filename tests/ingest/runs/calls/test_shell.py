@@ -304,41 +304,11 @@ def test_of_several_commands_piped_into_one_only_the_first_lines_are_known() -> 
     assert (parsed.views, set(parsed.unread)) == ((), {"command tail of several commands' output"})
 
 
-CUT = [
-    "…123 tokens truncated…z\nw", "\n[... Observation truncated due to length ...]\nz", "<response clipped><NOTE>",
-    "\n</output_head>\n<elided_chars>\n12 characters elided\n</elided_chars>\n<output_tail>\nz\nw",
-    "\n[... output limited to 10000 bytes; 71 interior bytes omitted ...]\nz", "\n\n... [63 lines truncated] ...\n\nz",
-    "\n(...12 lines omitted...)\nz", "\n---\n... [CONTENT TRUNCATED] ...\n---\nz", "\n[Output truncated - 1 KB]\nz",
-    "\n<output too long - dropped 12 lines from the middle>\nz",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("cut", CUT)
-def test_of_an_output_that_was_cut_off_only_the_lines_before_are_known(cut: str) -> None:
-    parsed = parse_shell_call("cat a.py", f"x\ny{cut}")
-    assert (parsed.views, parsed.unread) == ((FileSpan("a.py", 1, 2),), ("command cat whose output was cut off",))
-    several = views_of("sed -n 5,5p a.py; cat b.py; cat c.py", f"x\ny{cut}")
-    assert several == [FileSpan("a.py", 5, 5), FileSpan("b.py", 1, 1)]
-    assert views_of("echo x; cat b.py; ls; cat c.py", f"x\ny{cut}") == [FileSpan("b.py", 1, 1)]
-    assert views_of("ls; cat a.py", f"x\ny{cut}") == []
-    assert views_of("head a.py b.py", f"==> a.py <==\nx\n\n==> b.py <==\ny{cut}") == [FileSpan("a.py", 1, 1)]
-    # Rows with numbers are those, before and after the cut; the row at the cut is not whole.
-    numbered = views_of("nl -ba a.py | sed -n 1,9p", f"     1\tx\n     2\ty{cut}\n     9\tz")
-    assert numbered == [FileSpan("a.py", 1, 2), FileSpan("a.py", 9, 9)]
-    assert views_of("grep -rn x src", f"src/a.py:3:x\nsrc/b.py:4:x{cut}\nsrc/c.py:5:x") == [
-        FileSpan(path, line, line) for path, line in (("src/a.py", 3), ("src/b.py", 4), ("src/c.py", 5))
-    ]
-
-
-def test_rows_like_a_cut_may_be_the_text_of_a_file() -> None:
-    for row in ("[... omitted 0 of 60 lines ...]", "# [truncated]", "x = '... [truncated]'", "(omitted for brevity)"):
-        assert views_of("cat a.py", f"x\n{row}\ny") == [WHOLE], row
-
-
-@pytest.mark.parametrize("output", ["...output truncated...\n\ny\nz", "y\n\n[Showing lines 8-9 of 9. Full output: /o]"])
-def test_of_an_output_without_its_beginning_no_line_is_known(output: str) -> None:
-    parsed = parse_shell_call("cat a.py", output)
-    assert (parsed.views, parsed.unread) == ((), ("command cat whose output was cut off",))
+def test_of_an_output_that_was_cut_off_the_requested_lines_count() -> None:
+    for cut in ("…123 tokens truncated…z", "\n[... omitted 9 of 60 lines ...]\nz", "<response clipped><NOTE>"):
+        assert views_of("cat a.py; sed -n 5,9p b.py", f"x\ny{cut}") == [WHOLE, FileSpan("b.py", 5, 9)]
+        numbered = views_of("nl -ba a.py | sed -n 1,9p", f"     1\tx\n     2\ty{cut}\n     9\tz")
+        assert numbered == [FileSpan("a.py", 1, 2), FileSpan("a.py", 9, 9)]
 
 
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
@@ -416,8 +386,7 @@ def test_hostile_commands_are_read_within_bounds_or_told_as_too_long() -> None:
     for unit in ("cat <<A ", "a|", "a=(", "$(", "((", "'", '"${', "[[ ", "bash -c '", "a=$a$a; ", "{a,b}"):
         assert parse_shell_call(unit * (1_000_000 // len(unit))).unread == ("command too long to be read",), unit
         assert views_of(unit * (9_000 // len(unit))) == [], unit
-    for output in ("Output too large saved to: ", "[... truncated ...]\n\n", "\n[Showing lines 3", "---\n", "[... a"):
-        assert views_of("cat a.py", output * 20_000)[1:] == []
+    assert views_of("cat a.py", "Output too large saved to: " * 20_000) == [WHOLE]
     written = f"cat > b.py <<'EOF'\n{'x y z' * 200_000}\nEOF\ncat a.py"
     assert views_of(written) == [WHOLE]
 

@@ -38,9 +38,7 @@ def test_of_an_output_that_was_saved_its_beginning_is_seen(saved: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "output", "views"),
     [
-        ({}, "x\ny\n... [63 lines truncated] ...\nz", [FileSpan("a.py", 1, 2)]),
         ({"offset": 5}, "x\n\n[3 more lines in file. Use offset=6 to continue.]", [FileSpan("a.py", 5, 5)]),
-        ({}, " 3\tx\n 4\ty\n… [12 characters omitted] …\n y\n 9\tz", [FileSpan("a.py", 3, 4), FileSpan("a.py", 9, 9)]),
         ({"head": 5}, "x", [FileSpan("a.py", 1, 5)]), ({"tail": 5}, "x", [FileSpan("a.py")]),
     ],
 )  # fmt: skip
