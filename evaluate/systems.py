@@ -21,9 +21,6 @@ from lake.fingerprint import fingerprint
 from lake.pools import is_picked
 from lake.store import Lake, Part
 
-ROWS_AT_ONCE = 3_000_000
-"""The approximate number of rows of hits or scores that are read together."""
-
 
 @dataclass(frozen=True)
 class BuiltInSystem:
@@ -236,15 +233,14 @@ def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **fo
 
 def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
     """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
-    sizes = dict[str, int]()
-    # Rows are counted only if there may be several batches: a stored row takes more than a byte.
-    if sum(part.path.stat().st_size for part in parts) > ROWS_AT_ONCE:
-        counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
-        sizes = dict(counts.collect().iter_rows())
-    batch, n_rows = list[str](), 0
+    # `most` is the approximate number of rows that are read together. A stored row takes more than a byte: rows are
+    # counted only if there may be more.
+    sizes, batch, n_rows, most = dict[str, int](), list[str](), 0, 3_000_000
+    if sum(part.path.stat().st_size for part in parts) > most:
+        sizes = dict(lake.scan_parts(list(parts), name).group_by("run_id").len().collect().iter_rows())
     for run_id in run_ids:
         n = sizes.get(run_id, 0)
-        if batch and n_rows + n > ROWS_AT_ONCE:
+        if batch and n_rows + n > most:
             yield batch
             batch, n_rows = [], 0
         batch.append(run_id)

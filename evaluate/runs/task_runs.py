@@ -217,10 +217,7 @@ class TaskRuns:
         return counts | {run_id: (n, failed, tied, why) for run_id, n, failed, tied, why in rows.collect().iter_rows()}
 
     def remove_other_parts(self, stored: Mapping[str, Sequence[Part]]) -> None:
-        """Remove parts of items that the lake no longer has, or that now share a part with other items.
-
-        `stored` are the benchmark's :func:`parts_by_run`.
-        """
+        """Remove those of :func:`parts_by_run` whose items the lake no longer has, or has in a part with others."""
         for item_parts, runs, is_ours in ((self.item_parts, self.planned, True), (self.whole, self.imported, False)):
             names = {part.part for part in item_parts} | {"all"}
             for part in (part for run in runs for part in stored.get(run.run_id, ())):

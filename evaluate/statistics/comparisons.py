@@ -22,7 +22,7 @@ from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Values, all_pairs, differences, flip_tests
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice_of
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, slice_value
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
@@ -187,8 +187,9 @@ class ScoreMatrix:
         wanted = rows.lazy().select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE).collect()
         # The items of each slice.
         self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
-        slices = [in_slice_of(numbered.lazy(), name).with_columns(slice=pl.lit(name)) for name in {*wanted["slice"]}]
-        of_items = [each.with_row_index("item").group_by(SLICE).agg("item") for each in slices]
+        slices = {name: slice_value(name) for name in {*wanted["slice"]}}
+        numbers = [numbered.lazy().select("item", slice=pl.lit(name), slice_value=of) for name, of in slices.items()]
+        of_items = [each.group_by(SLICE).agg("item") for each in numbers]
         for name, value, of_slice in chain.from_iterable(each.iter_rows() for each in pl.collect_all(of_items)):
             self._items[name, value] = np.array(of_slice, np.int64)
         in_order = wanted.lazy().group_by(MEASURE, maintain_order=True).agg(SLICE)

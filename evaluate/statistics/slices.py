@@ -79,16 +79,11 @@ def protocol_slices(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]
 
 def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
     """The items in one value of a slice; `slice_` names the columns whose values are joined in `value`."""
-    return items.join(in_slice_of(items, slice_).filter(slice_value=value), on="item_id", how="semi")
-
-
-def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
-    """The value that each item has in a slice: item_id, slice_value (null without a band); see :func:`in_slice`."""
-    return items.select("item_id", slice_value=slice_value(slice_))
+    return items.filter(slice_value(slice_) == value)
 
 
 def slice_value(slice_: str) -> pl.Expr:
-    """The value of an item in a slice."""
+    """The value that an item has in a slice, null without a band; see :func:`in_slice`."""
     if slice_ == "all":
         return pl.lit("all")
     columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
