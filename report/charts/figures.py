@@ -2,6 +2,7 @@
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -146,6 +147,8 @@ def cut(text: str, most: int = _MAX_LABEL) -> str:
     shown = visible(text)
     if len(shown) <= most:
         return shown
+    if " " in shown[: most - 1]:
+        return textwrap.shorten(shown, most, placeholder=" …")
     # Names without spaces keep their ends, in which they often differ.
-    kept = 0 if " " in shown else most // 2
-    return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"
+    kept = most // 2
+    return f"{shown[: most - 1 - kept]}…{shown[-kept:]}"

@@ -10,7 +10,7 @@ import pytest
 from lake.averages import AVERAGES
 from lake.store import Lake
 from report.charts.drawing import STYLE, light_colours, write_figure
-from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, draw_figure
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut, draw_figure
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, PoolSizes, ways_to_count
@@ -117,6 +117,7 @@ def test_a_picture_fills_its_box_and_keeps_its_text_readable() -> None:
     width, least = float(re.findall(r' width="([0-9.]+)"', svg)[0]), int(re.findall(r"min-width:(\d+)px", svg)[0])
     assert least / width * 12 == pytest.approx(11, abs=0.05)
     assert "viewBox" in svg
+    assert [cut("BM25, Definitions of names", 20), cut("x" * 30, 9)] == ["BM25, Definitions …", "xxxx…xxxx"]
 
 
 def test_a_system_has_one_colour_whoever_else_is_drawn() -> None:
