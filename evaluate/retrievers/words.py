@@ -113,12 +113,16 @@ def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_ga
     # The mean of a pool without words is never used.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
     slope = k1 * (1 - b + b * length / mean[owner])
-    rarity = [
-        idf(n, np.bincount(holding, minlength=n + 1))[holding]
-        for n, holding in zip(pool.sizes.tolist(), n_holding(words_of_chunks).reshape(len(pool.sizes), -1), strict=True)
-    ]
+    # The number of words of each pool by document frequency, then their idf.
+    holding, shape = n_holding(words_of_chunks), (len(pool.sizes), int(pool.sizes.max(initial=0)) + 1)
+    first = np.arange(shape[0]) * shape[1]
+    n_words = np.bincount(holding + np.repeat(first, len(holding) // shape[0]), minlength=shape[0] * shape[1])
+    rarity = np.zeros(shape)
+    for of_pool, n, counts in zip(rarity, pool.sizes.tolist(), n_words.reshape(shape), strict=True):
+        of_pool[: n + 1] = idf(n, counts[: n + 1])
+    of_words = np.repeat(owner, np.diff(tf.indptr)), holding[tf.indices]
     gain = k1 + 1 if has_gain else 1.0
-    weights = np.concatenate(rarity)[tf.indices] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
+    weights = rarity[of_words] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
     return token_index(pool, tokens, weights)
 
 
