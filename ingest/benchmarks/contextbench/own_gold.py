@@ -92,8 +92,8 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
         value = [[file, lines] for file, lines in value.items()]
     if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
-    for place in value if isinstance(value, list) else [value]:
-        file, lines = _place(place, *keys)
+    for entry in value if isinstance(value, list) else [value]:
+        file, lines = _place(entry, *keys)
         match = _FILE_WITH_LINES.fullmatch(file) if lines is None and isinstance(file, str) else None
         if match:
             file, lines = match.groups()
@@ -103,23 +103,23 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
         yield file, lines
 
 
-def _place(place: object, path: str, start: str, end: str) -> tuple[object, object]:
+def _place(entry: object, path: str, start: str, end: str) -> tuple[object, object]:
     """The path and the lines of a place, None for a whole file: of an object, a list that begins with the path, a text.
 
     Without `path`, the keys of an object are the first common ones that it has.
     """
-    if isinstance(place, list) and place and not path:
-        return place[0], place[1] if len(place) == 2 else place[1:] or None
-    if isinstance(place, dict) and not path:
-        has = {key for key, value in place.items() if value is not None}
+    if isinstance(entry, list) and entry and not path:
+        return entry[0], entry[1] if len(entry) == 2 else entry[1:] or None
+    if isinstance(entry, dict) and not path:
+        has = {key for key, value in entry.items() if value is not None}
         path = next((key for key in _PATHS if key in has), _PATHS[0])
         start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
-        others = listed([key for key in place if key in has and _OF_LINES.search(key)])
+        others = listed([key for key in entry if key in has and _OF_LINES.search(key)])
         hint = "name its lines (--gold 'KEY[].PATH:LINES'), or for the whole file its path ('KEY[].PATH')"
         check(bool(start) or not others, f"of a place, {others} is not read; {hint}")
     for key in filter(None, (path, start, end)):
-        check(not is_missing(get_path(place, key)), f"a place has no `{key}`")
-    file, first, last = [get_path(place, key) if key else place for key in (path, start, end)]
+        check(not is_missing(get_path(entry, key)), f"a place has no `{key}`")
+    file, first, last = [get_path(entry, key) if key else entry for key in (path, start, end)]
     return file, [[first, last]] if end else first if start else None
 
 

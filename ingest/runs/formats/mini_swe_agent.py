@@ -113,8 +113,8 @@ def returned(text: str) -> tuple[str, bool] | None:
     """A command's output and whether it failed, as reported by a message; None if it reports no command."""
     result = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in result:
-        ends = filter(None, (str_at(result, name) for name in ("output_head", "output_tail")))
-        return str_at(result, "output") or "\n".join(ends), line_of(result["returncode"]) != 0
+        ends = "\n".join(filter(None, (str_at(result, name) for name in ("output_head", "output_tail"))))
+        return str_at(result, "output") or ends, line_of(result["returncode"]) != 0
     code, output = _CODE.search(text), _OUTPUT.search(text)
     if code is not None:
         return output[1] if output else text[code.end() :], line_of(code[1]) != 0
