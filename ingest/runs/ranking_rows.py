@@ -67,9 +67,7 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
         hint = "A table has item_id, then document (path#L10-L20, counted from 1), or path, line_start and line_end "
-        hint += (
-            "(counted from 0, the end not included), then rank or score. Trajectories as a table: --format messages."
-        )
+        hint += "(from 0, the end not included), then rank or score. Trajectories as a table: --format messages."
         raise input_file.wrong(what=f"{what}; the columns are {listed(list(columns[:20]))}", hint=hint)
 
 
@@ -79,9 +77,8 @@ def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Seque
         return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError as error:
         # Half a surrogate pair is possible in JSON but not in UTF-8.
-        raise input_file.wrong(
-            what=f"{error.object[:60]!a} contains half a surrogate pair, which is no text"
-        ) from error
+        what = f"{error.object[:60]!a} contains half a surrogate pair, which is no text"
+        raise input_file.wrong(what=what) from error
 
 
 def row_of(input_file: InputFile, position: int, text: str) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """Trajectories as columns: every file read once, each trajectory with its item; also as text for a person."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -218,27 +218,21 @@ def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> It
         turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
         whence = f"  (turn {turn}, tool call {call})" if turn else ""
         yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
-        yield from _views(event.views)
+        yield from (f"            {view}" for view in event.views)
         yield from (f"            not understood: {name}" for name in event.unread)
         if event.reads and not event.views:
             yield "            showed no file: it failed, found nothing, or its output is not understood"
     is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
     whole = "everything the steps showed" if is_union else "" if trajectory.final else "none"
     yield f"  final context: {whole}".rstrip()
-    yield from _views(() if is_union else trajectory.final or ())
+    yield from (f"            {view}" for view in (() if is_union else trajectory.final or ()))
     if trajectory.published is not None:
         n = counted(len(trajectory.published.steps), "step")
         none = "" if trajectory.published.final else " none"
         yield f"  ContextBench's published converter reads {n}; its final context:{none}"
-        yield from _views(trajectory.published.final or ())
+        yield from (f"            {view}" for view in trajectory.published.final or ())
     used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
     yield from [f"  usage: {', '.join(used)}"] * bool(used)
     yield from (f"  note: {note}" for note in trajectory.notes)
     if trajectory.unread:
         yield f"  not read: {Unread(trajectory.unread).summary()}"
-
-
-def _views(views: Iterable[FileSpan]) -> Iterator[str]:
-    for view in views:
-        lines = "" if view.start is None else f"#L{view.start}-{'' if view.end is None else f'L{view.end}'}"
-        yield f"            {view.path}{lines}{f' {view.symbol}' if view.symbol else ''}"

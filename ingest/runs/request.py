@@ -26,8 +26,6 @@ _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
 )  # fmt: skip
-
-
 Say = Callable[[str], None]
 
 

@@ -28,6 +28,10 @@ class FileSpan:
     end: int | None = None
     symbol: str | None = None
 
+    def __str__(self) -> str:
+        lines = "" if self.start is None else f"#L{self.start}-{'' if self.end is None else f'L{self.end}'}"
+        return f"{self.path}{lines}{f' {self.symbol}' if self.symbol else ''}"
+
 
 Views = tuple[FileSpan, ...]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.find_trajectories import importer_for, trajectory_files
-from ingest.runs.trajectory import FileSpan, Trajectory, Views
+from ingest.runs.trajectory import Trajectory, Views
 from ingest.sources.input_file import InputFile
 from lake.rejects import Rejects
 from tests.conftest import SHARED
@@ -53,7 +53,7 @@ def as_text(trajectory: Trajectory, *, in_short: bool = True) -> dict[str, objec
     """A trajectory as text; in short of every step the first place, with how many others it has."""
 
     def places(views: Views) -> str:
-        return f"{_place(views[0])} and {len(views) - 1}" if in_short and views[1:] else ", ".join(map(_place, views))
+        return f"{views[0]} and {len(views) - 1}" if in_short and views[1:] else ", ".join(map(str, views))
 
     published = trajectory.published
     return {
@@ -66,11 +66,6 @@ def as_text(trajectory: Trajectory, *, in_short: bool = True) -> dict[str, objec
         "unread": dict(sorted(trajectory.unread.items())),
         "notes": [*trajectory.notes, trajectory.failed],
     }
-
-
-def _place(view: FileSpan) -> str:
-    lines = "" if view.start is None else f"#L{view.start}-{'' if view.end is None else f'L{view.end}'}"
-    return f"{view.path}{lines}{f' {view.symbol}' if view.symbol else ''}"
 
 
 if __name__ == "__main__":
