@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ingest.runs.values import JsonRecord, at, count_at
+from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at
 
 SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
+_MILLISECONDS = 1e11  # a larger number is in milliseconds: as seconds it is a time after the year 5000
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
@@ -29,6 +30,11 @@ class TokenCounts:
     n_cached: int | None = None
     n_cache_written: int | None = None
     n_output: int = 0
+
+    @classmethod
+    def under(cls, names: Iterable[str], usage: object) -> "TokenCounts":
+        """The counts under an agent's names of input, cache read, cache written and output; 0 for missing ones."""
+        return cls(*(count_at(usage, name) or 0 for name in names))
 
     @classmethod
     def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
@@ -94,12 +100,12 @@ def seconds_of(events: Iterable[JsonRecord]) -> float | None:
     return seconds_between(event.get("timestamp") for event in events)
 
 
-def seconds_between(stamps: Iterable[object], per_second: int = 1) -> float | None:
-    """Seconds from first to last time (ISO 8601, or since 1970 in 1/`per_second` s); None for fewer than two."""
+def seconds_between(stamps: Iterable[object]) -> float | None:
+    """Seconds from first to last time (ISO 8601, or seconds or milliseconds since 1970); None for fewer than two."""
     times = list[float]()
     for stamp in stamps:
-        if isinstance(stamp, int | float) and not isinstance(stamp, bool):
-            times.append(stamp / per_second)
+        if isinstance(stamp, int | float) and not isinstance(stamp, bool) and 0 < stamp < LAST_LINE:
+            times.append(stamp / 1000 if stamp > _MILLISECONDS else stamp)
         elif isinstance(stamp, str):
             with suppress(ValueError):
                 moment = datetime.fromisoformat(stamp)

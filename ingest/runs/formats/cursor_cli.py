@@ -57,7 +57,7 @@ def _events_of(session: Session) -> Iterator[Event]:
                 yield Note("unread", "subagent whose file is missing")
         if kind == "result":
             seconds, status = (count_at(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
-            tokens = TokenCounts(*(count_at(event, "usage", name) or 0 for name in _COUNTS))
+            tokens = TokenCounts.under(_COUNTS, event.get("usage"))
             yield AgentUsage(seconds=seconds, exit_status=status).with_tokens([tokens])
 
 

@@ -46,7 +46,7 @@ def _events_of(session: Session) -> Iterator[Event]:
                 if call.tool == "task" and call.is_answered:
                     yield Note("unread", "subagent whose file is missing")
     times = [moment for event in session.parts[0] for moment in object_at(event, "info", "time").values()]
-    yield AgentUsage(seconds=seconds_between(times, 1000))
+    yield AgentUsage(seconds=seconds_between(times))
 
 
 def _call(part: JsonRecord) -> ToolCall:

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from ingest.commands import app
 from ingest.runs.imported_runs import Imported
-from ingest.runs.usage import TokenCounts
+from ingest.runs.usage import TokenCounts, seconds_between
 from ingest.runs.values import object_at
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -39,6 +39,19 @@ __all__ = ["lake"]
 )  # fmt: skip
 def test_tokens_are_counted_one_way(given: object, wanted: TokenCounts | None) -> None:
     assert TokenCounts.of(given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("stamps", "seconds"),
+    [
+        (["2026-01-01T00:00:05Z", "2026-01-01T00:00:02", "soon"], 3.0),
+        ([1_780_680_347.5, 1_780_680_349], 1.5),
+        ([1_767_036_059_338, None, 1_767_036_060_838], 1.5),
+        ([1_780_680_347, 10**400, float("nan"), float("inf"), 0, True], None),
+    ],
+)  # fmt: skip
+def test_times_are_in_seconds_or_milliseconds(stamps: list[object], seconds: float | None) -> None:
+    assert seconds_between(stamps) == seconds
 
 
 def session(read: str, *, tokens: int, line: int = 1) -> bytes:
