@@ -14,7 +14,10 @@ from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory
 from ingest.runs.usage import AgentUsage
 
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*# aider chat started at ")
-_ADDED = re.compile(r"^> Added (.+?) to (?:the chat|read-only files)\b", re.MULTILINE)
+_ADDED = re.compile(
+    r"^> (?:Added (.+?) to (?:the chat|read-only files)\b|(.+?) *\n> Add file to the chat\? .*: [YyAa])", re.MULTILINE
+)
+"""A row about a file that the user added, or that an answer named and the user, or `--yes`, agreed to add."""
 _TYPED = re.compile(r"(?:^#### .*\n?)+", re.MULTILINE)
 _MODEL = re.compile(r"^> (?:Main m|M)odel: (\S+)", re.MULTILINE)
 _COST = re.compile(r"^> .*\bCost: \$([0-9]{1,9}(?:\.[0-9]{1,9})?) message", re.MULTILINE)
@@ -25,7 +28,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     text, (patch, notes) = file.text(), file.patch_beside()
     costs, models = list(map(float, _COST.findall(text))), _MODEL.findall(text)
     events: list[Event] = [Note("prompt", typed.replace("#### ", "")) for typed in _TYPED.findall(text)]
-    for path in _ADDED.findall(text):
+    for path in map("".join, _ADDED.findall(text)):
         events.append(ToolCall("add", {"path": path}, parsed=ParsedCall((FileSpan(path, 1),), reads=True)))
     usage = AgentUsage(next(iter(models), None), usd=sum(costs) or None, n_turns=len(costs) or None)
     yield Session(file, patch=patch, notes=notes).trajectory([*events, usage])
