@@ -26,7 +26,7 @@ _SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search
 _SHELLS = (
     "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
     "execute_command", "execute", "exec", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command",
-    "terminal", "terminal_run_command", "developer__shell", "powershell",
+    "terminal", "terminal_run_command", "developer__shell", "powershell", "run_in_terminal",
 )  # fmt: skip
 SHOW_NOTHING = (
     # Changes of files are in the patch.
@@ -51,7 +51,8 @@ SHOW_NOTHING = (
     "switch_mode", "patch", "interrupt_agent", "followup_task", "web_search_call", "teamcreate", "teamdelete",
     "writefile", "strreplacefile", "settodolist", "todo_write", "todo_read", "delete", "updatetodos", "readtodos",
     "readlints", "createplan", "switchmode", "askquestion", "fetch", "use_subagents", "plan_mode_respond",
-    "act_mode_respond", "update_todo_list", "exitspecmode", "fetchurl",
+    "act_mode_respond", "update_todo_list", "exitspecmode", "fetchurl", "replace_string_in_file", "create_directory",
+    "multi_replace_string_in_file", "insert_edit_into_file", "manage_todo_list", "get_errors", "get_terminal_output",
 )  # fmt: skip
 _PATHS = (
     "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file", "AbsolutePath",
@@ -166,6 +167,8 @@ def parse_call(call: ToolCall) -> ParsedCall:
     elif call.tool not in _SEARCHES:
         spans = _read(path, call) if path else list(_read_many(call.arguments))
         unread = "" if spans or path or not output.strip() else f"tool {call.name} without a path"
+    elif call.output is None:
+        unread = NO_RESULT
     elif not _NO_HITS.match(output):
         is_file = "." in path.rpartition("/")[2].lstrip(".") or re.match(r"[0-9]+[:-]", output) is not None
         spans = listed_spans(output, path if is_file else "")

@@ -4,7 +4,7 @@ Based on a session of version 1.0.65. An event is `type`, `data`, `id`, `parentI
 `tool.execution_start` and ends with `tool.execution_complete`; those of subagents are among the others and have a
 `parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than the file has if it ends in a line end,
 and lists a folder without numbers; in September 2026 it numbers nothing, and tells where to continue in a long file.
-The output of a shell ends in a row with its exit code.
+The output of a shell ends in a row with its exit code. VS Code's Copilot writes such events too, without any output.
 """
 
 import re
@@ -65,6 +65,8 @@ def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
     """A call with its tool's result: the output, whether it failed, and the lines that a `view` shows."""
     keys = (("result", "content"), ("error", "message"), ("result",), ("error",))
     output = next((text for key in keys if (text := str_at(result, *key))), "")
+    if result.get("success") is True and "result" not in result:
+        return call  # its output is not recorded
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     output = output[: code.start()] if code else output
@@ -77,9 +79,7 @@ def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
 def _lines_of(call: ToolCall, output: str, kind: str) -> tuple[int, int | None] | None:
     """The lines of a file that a view shows; None for a folder, and for a file that is too large to be shown."""
     start, end = (*map(line_of, list_at(call.arguments, "view_range")), None, None)[:2]
-    goes_on = _GOES_ON.search(output)
-    cut = line_of(goes_on[1]) if goes_on else None
-    text = output[: goes_on.start()] if goes_on else output
+    text, *cut = _GOES_ON.split(output)
     lines, numbers = numbered_from(text, _NUMBER), _NUMBER.findall(text)
     if lines is None or not _NUMBER.match(text):
         name = str_at(call.arguments, "path").replace("\\", "/").rpartition("/")[2]
