@@ -113,9 +113,10 @@ def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     """A call with its output, read as Gemini CLI's tools write it, and whether it failed."""
-    if output.startswith("<tool_output_masked>"):  # It was removed later, to save context.
+    is_masked = output.startswith("<tool_output_masked")  # It was removed later, to save context.
+    if is_masked and call.tool != "read_file":
         return replace(call, is_answered=False)
-    call = replace(call, output=output, failed=failed)
+    call = replace(call, output=None if is_masked else output, failed=failed)
     if call.tool == "read_file":
         # The lines that the output reports, else those requested.
         if shown := _SHOWN.match(call.output or ""):

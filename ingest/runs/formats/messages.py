@@ -2,10 +2,10 @@
 
 A file is a list of messages, JSON Lines of messages, or objects with such a list. A call and its result are in OpenAI's
 form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
-message), Google's (`functionCall`, `functionResponse`; Gemini CLI saves chats so), Goose's (`toolRequest`,
-`toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), Kimi Code's (`wire.jsonl`), or in the text,
-with the next message as result: `<function=bash><parameter=command>…`, `<tool_call>{"name": …}</tool_call>` with
-`<tool_response>…` (Hermes, Qwen), or Cline's and Roo Code's `<read_file><path>…`.
+message), Google's (`functionCall`, `functionResponse`; Gemini CLI saves chats so), ShareGPT's (`from`, `value`),
+Goose's (`toolRequest`, `toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), Kimi Code's
+(`wire.jsonl`), or in the text, with the next message as result: `<function=bash><parameter=command>…`, `<tool_call>
+{"name": …}</tool_call>` with `<tool_response>…` (Hermes, Qwen), or Cline's and Roo Code's `<read_file><path>…`.
 These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose exports sessions, kept
 them as rows before version 1.10, and prints rows with `--output-format stream-json`. The terminal is taken to stay in
 the folder to which a command moved, except by Codex, whose outputs are read as in its own files.
@@ -19,22 +19,13 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats import codex, gemini_cli
 from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
 from ingest.runs.usage import TokenCounts, dollars_at
-from ingest.runs.values import (
-    JsonRecord,
-    content_of,
-    count_at,
-    first_text,
-    list_at,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
 
 _OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
 _COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
+_ROLES = {"model": "assistant", "gpt": "assistant", "human": "user"}  # Google's and ShareGPT's names of roles
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
 _HERMES = re.compile(r"<tool_call>\s*(?=\{)(.*?)(?:</tool_call>|\Z)", re.DOTALL)
@@ -52,7 +43,7 @@ _FOLDER = re.compile(
 
 
 def _message(row: JsonRecord) -> JsonRecord:
-    """The message in a row; one of Google's or Kimi Code's in the form of Anthropic's."""
+    """The message in a row; one of Google's or Kimi Code's in the form of Anthropic's, ShareGPT's in OpenAI's."""
     event = object_at(row, "event")
     if row.get("type") == "context.append_loop_event":
         call_id, result = event.get("toolCallId"), object_at(event, "result")
@@ -60,10 +51,14 @@ def _message(row: JsonRecord) -> JsonRecord:
             part = {"type": "tool_use", "id": call_id, "name": event.get("name"), "input": event.get("args")}
             return {"role": "assistant", "content": [part], "step": event.get("stepUuid")}
         return {**result, "role": "tool", "tool_call_id": call_id, "content": result.get("output")} if result else {}
+    if role := str_at(row, "from"):
+        call = parsed_object(row, "value") if role.endswith("_call") else {}
+        text = {"role": _ROLES.get(role, role), "content": row.get("value")}
+        return {"role": "assistant", "tool_calls": [call]} if call else text
     message = object_at(row, "message") if row.get("type") == "message" else row
     if parts := objects_at(message, "parts"):
-        role = "assistant" if message.get("role") == "model" else message.get("role")
-        return {"role": role, "content": list(map(_of_google, parts)), "is_of_google": True}
+        role = str_at(message, "role")
+        return {"role": _ROLES.get(role, role), "content": list(map(_of_google, parts)), "is_of_google": True}
     return message
 
 
@@ -145,7 +140,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             for result in list(_results(message)) or answers * (not results):
                 results_of.get(str_at(result, "id"), results).append(result)
     for message, calls, results in answered:
-        tokens = TokenCounts(*(count_at(message, "usage", name) or 0 for name in _COUNTS))
+        tokens = TokenCounts.under(_COUNTS, message.get("usage"))
         usd = dollars_at(message, "usage", "cost", "total")
         yield Answer(str_at(message, "step"), str_at(message, "model"), tokens, usd)
         pairs = paired([call.call_id for call in calls], results, ["id"])
