@@ -18,7 +18,7 @@ _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is n
 _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the number of `|`, `(` or `<<`.
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _MAX_REPEATED = 200_000  # characters of the bodies of loops, each as often as it runs
-_EACH = "\1"  # the value of a loop's variable while its `echo` is looked for in the output
+_EACH, _LEAF = "\1", "\2"  # a loop's variable, and its last part, while its `echo` is looked for in the output
 _PREFIXES = {
     "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0, "rtk": 0,
     "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
@@ -31,6 +31,7 @@ _Stage = tuple[Node, list[Node]]  # a statement and its redirections
 _JOINING = ("list", "pipeline", "redirected_statement")
 _CLOSED = ("function_definition", "declaration_command", "heredoc_body", "comment")
 _READS = re.compile(r"(?:IFS=\S* )?read\b")
+_LAST_PART = re.compile(r"\$\(basename (?:-- )?\"?\$\{?(\w+)\}?\"?\)|\$\{(\w+)##\*/\}")
 _BARE = re.compile(r"\\(?P<escaped>.)|[*?{}]", re.DOTALL)
 _VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word at its second variable without braces
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
@@ -162,13 +163,16 @@ class _Parser:
         if self._repeated < _MAX_REPEATED:
             self._read(body, Pipeline([Command()]))
         texts = (pipeline.echoed_row for pipeline in self.pipelines[start:])
-        before, mark, after = next((text for text in texts if _EACH in text), "").partition(_EACH)
+        marked = (re.split(f"([{_EACH}{_LEAF}])", text, maxsplit=1) for text in texts)
+        before, mark, after = next((parts for parts in marked if parts[1:]), ("", "", ""))
         del self.pipelines[start:]
-        if not mark or not (before + after + pattern).strip(UNKNOWN + " "):
+        folder, slash, leaf = pattern.rpartition("/") if mark == _LEAF else ("", "", pattern)
+        is_lost = UNKNOWN in folder or (mark == _LEAF and pattern == UNKNOWN)
+        if is_lost or not mark or not (before + after + pattern).strip(UNKNOWN + " "):
             return [pattern]
-        glob = escape(before) + pattern.replace(UNKNOWN, "*") + escape(after)
+        glob = escape(before) + leaf.replace(UNKNOWN, "*") + escape(after)
         rows = (row for row in self._rows if len(row) < _MAX_VALUE and fnmatchcase(row, glob))
-        words = (row[len(before) : len(row) - len(after)] for row in rows)
+        words = (folder + slash + row[len(before) : len(row) - len(after)] for row in rows)
         # `*` stands for no slash, unlike an output.
         return [word for word in words if pattern == UNKNOWN or word.count("/") == pattern.count("/")]
 
@@ -222,10 +226,11 @@ class _Parser:
             return _bare(text)
         if kind == "raw_string":
             return text[1:-1]
-        if kind in ("simple_expansion", "expansion"):
-            return self.variables.get(text.strip("${}"), UNKNOWN)
-        if kind == "command_substitution":
-            return "." if text in ("$(pwd)", "`pwd`") else UNKNOWN
+        if last_part := _LAST_PART.fullmatch(text):
+            value = self.variables.get(last_part[1] or last_part[2], UNKNOWN)
+            return _LEAF if value == _EACH else value.rpartition("/")[2]
+        if kind in ("simple_expansion", "expansion", "command_substitution"):
+            return "." if text in ("$(pwd)", "`pwd`") else self.variables.get(text.strip("${}"), UNKNOWN)
         if kind in ("concatenation", "command_name"):
             return "".join(map(self._word, node.children))
         if kind != "string":

@@ -22,7 +22,8 @@ NOT_READ = (
 )  # fmt: skip
 """Commands that show parts of files but are not understood; a filter is, if it is fed."""
 ALL_LINES: tuple[PrintedLines, ...] = ((1, None),)
-DIFFS = ("git diff", "git show", "git log", "git stash")  # commands that print diffs, at least with some arguments
+DIFFS = ("git diff", "git show", "git log", "git stash", "git format-patch", "gh")
+"""Commands that print diffs, at least with some arguments."""
 _COUNT = re.compile(r"-?n?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")

@@ -8,7 +8,7 @@ from itertools import repeat, takewhile
 from typing import NamedTuple
 
 from ingest.runs.trajectory import FileSpan
-from ingest.runs.values import line_of
+from ingest.runs.values import LAST_LINE, line_of
 
 _MAX_CHARACTERS = 2_000_000  # the part of an output that is read
 _HIT = re.compile(r"(?P<path>(?:[A-Za-z]:(?=[\\/]))?[^\s:][^:\n]{0,400}?):(?P<line>[0-9]+):")
@@ -95,13 +95,7 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
     """The parts of `spans` that the first `n` lines of an output show, and how many of these lines are left."""
     shown = list[FileSpan]()
     for span in spans:
-        last = (
-            None
-            if span.start is None
-            else span.start + n - 1
-            if span.end is None
-            else min(span.end, span.start + n - 1)
-        )
+        last = None if span.start is None else min(span.end or LAST_LINE, span.start + n - 1)
         shown += [replace(span, end=last)] * (n > 0)
         n -= n if span.start is None or last is None else max(last - span.start + 1, 0)
     return shown, n

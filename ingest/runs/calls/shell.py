@@ -7,7 +7,7 @@
 | `tail -n N`, `head -c`, `sed 5d` | the file, with unknown lines |
 | piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
 | `grep`, `rg`, `git grep`, also piped into | the lines that the output lists; just the file if rows have no numbers |
-| `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
+| `git diff`, `git show`, `git log -p`, `gh pr diff` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | the same as COMMAND on files that only the shell knew |
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
@@ -27,14 +27,7 @@ from functools import partial
 from ingest.runs.calls import commands
 from ingest.runs.calls.bash import parse_command_line, without_documents
 from ingest.runs.calls.commands import FileSearch, PrintedRange, git_options, options_of, verb_of
-from ingest.runs.calls.outputs import (
-    Failures,
-    first_lines,
-    hunks_in,
-    joined_lines,
-    listed_spans,
-    numbers_in,
-)
+from ingest.runs.calls.outputs import Failures, first_lines, hunks_in, joined_lines, listed_spans, numbers_in
 from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline, parted
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
@@ -101,6 +94,7 @@ class _Walk:
         # How many pipelines each command prints: several, if a loop or a group is piped into it.
         self.feeds = Counter(id(command) for line in pipelines for command in line.commands[1:])
         self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
+        self.pushed = list[str]()  # the folders to which `popd` leads back
         self.views, self.unread, self.reads = list[FileSpan](), list[str](), False
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
@@ -169,8 +163,11 @@ class _Walk:
             target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
             is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
             if is_run and not self.failures.refuse(target):
-                is_back = first.words[1:] == ["-"]
-                now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
+                if first.words[1:] == ["-"]:
+                    now = self.folder(pipeline.scope, before=True)
+                else:
+                    now = self.pushed.pop() if first.name == "popd" and self.pushed else gone_to(folder, target)
+                self.pushed += [folder] * (first.name == "pushd")
                 self.folders[pipeline.scope] = (now, folder)
             return
         pipeline = commands.unrolled(pipeline)
@@ -183,7 +180,9 @@ class _Walk:
             return
         if first.name == "git" and not isinstance(commands.parse_reading(first.words), FileSearch):
             root = git_options(first.words[1:])[0]
-            folder = gone_to(folder, root) if UNKNOWN in folder else root
+            # `REV:path` is a path from the repository's root, `REV:./path` one from the current folder.
+            is_here = any(span.path.startswith(("./", "../")) for span in spans)
+            folder = gone_to(folder, root) if is_here or UNKNOWN in folder else root
         known = renamed(spans, partial(joined_path, folder))
         if spans and not known:
             self.unread.append(f"command {first.name} in a folder that only the shell knew")

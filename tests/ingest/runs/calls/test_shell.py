@@ -39,6 +39,7 @@ PRINTED = [
     ("head -3 a.py | jq .", [FileSpan("a.py", 1, 3)]), ('F=a.py; sed -n 3,9p "$F"', [FileSpan("a.py", 3, 9)]),
     ("git show HEAD~1:a.py | head -n 5", [FileSpan("a.py", 1, 5)]),
     ("git -C lib --no-pager show HEAD:a.py", [FileSpan("lib/a.py", 1, None)]),
+    ("cd lib && git show HEAD:./a.py", [FileSpan("lib/a.py", 1, None)]),
     ("{ cat a.py; head -3 b.py; } | less", [WHOLE, FileSpan("b.py", 1, 3)]),
     ("sed -n 's/a/b/p' a.py", [FileSpan("a.py")]), ('sed -n "$range" a.py', [FileSpan("a.py")]),
     ("grep -n burn a.py", [FileSpan("a.py")]), ("grep -rn burn src", []), ("cat +7.py", [FileSpan("+7.py", 1)]),
@@ -208,6 +209,7 @@ def test_a_diff_shows_the_lines_of_its_hunks_as_they_are_afterwards() -> None:
     )
     expected = [FileSpan("src/a.py", 3, 6), FileSpan("src/a.py", 21, 21)]
     assert views_of("git diff", diff, folder="/testbed/src") == expected
+    assert views_of("gh pr diff 12", diff) == views_of("git format-patch -1 --stdout", diff) == expected
     assert views_of("git show HEAD | head -40", f"commit 12\n\n    Text\n\n{diff}") == expected
     assert views_of("git diff > x", diff) == []
 
@@ -224,6 +226,8 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     assert folder("cd && cat a.py") == "~"
     assert folder("cd src; cd /lib; cd -") == "/testbed/src"
     assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
+    assert folder("pushd src && pushd /lib && popd") == "/testbed/src"
+    assert folder("pushd src > /dev/null; cd lib; pushd /lib; popd; popd") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
     assert views_of("sed -n 3p a.py && cat b.py && cat c.py", "x\ncat: b.py: No such file", failed=True) == [A3]
     assert views_of("(cd src && cat a.py); cat b.py") == [FileSpan("src/a.py", 1, None), FileSpan("b.py", 1, None)]
@@ -288,6 +292,9 @@ ECHOED = "== src/a.py\nx\n== src/b.py\ny"
         ("find src | sort | while IFS= read -r f; do echo == $f; head -n 2 $f; done", ECHOED),
         ('for f in src/*.py; do echo "$f"; head -n 2 $f; done | head -n 90', "src/a.py\nx\ny\nsrc/b.py\nx\ny"),
         ('while read f; do printf "\\n> %s <\\n" $f; head -2 $f; done', "\n> src/a.py <\nx\n\n> src/b.py <\ny\nz"),
+        ('for f in src/*.py; do echo "== $(basename "$f") =="; head -2 $f; done', "== a.py ==\nx\n== b.py ==\ny"),
+        ('cd . && for f in src/*; do echo "${f##*/}:"; head -n 2 "$f"; done', "a.py:\nx\nb.py:\ny"),
+        ('for f in src/a.py src/b.py; do echo $(basename $f); head -2 "$f"; done', "a.py\nx\nb.py\ny"),
     ],
 )
 def test_words_that_only_the_shell_knew_are_told_by_what_a_loop_echoes(line: str, output: str) -> None:
@@ -321,6 +328,8 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
         "ls | xargs cat",
         "cat {a..c}.py",
         'for f in *; do echo "$f"; cat "$f"; done',
+        'for f in $(git ls-files); do echo "= $(basename $f)"; cat "$f"; done',
+        'for f in */*.py; do echo "= ${f##*/}"; cat "$f"; done',
         "ls | while read f; do cat $f; done",
     ):
         reading = parse_shell_call(command, "x")
