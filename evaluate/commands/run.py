@@ -77,7 +77,7 @@ def run_systems(
             every, selected = selected, with_items(store, selected, selection.where)
             for name in [name for name in every if name not in selected]:
                 console.say(f"{name} is unchanged: none of its items is selected")
-        check_measured(requested, boards_of(store, selected), listed(selected))
+        check_measured(requested, boards_of(store, selected, wanted), listed(selected))
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         done = evaluate(
@@ -95,14 +95,16 @@ def run_systems(
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` of table items says why")
         # Still under the lock, as computing a table's metrics may have to store something in the lake.
         boards = (
-            [board(store, *shown_board, requested) for shown_board in boards_of(store, selected)] if requested else []
+            [board(store, *shown_board, requested) for shown_board in boards_of(store, selected, wanted)]
+            if requested
+            else []
         )
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
         # Requested systems are printed every time.
         is_asked = bool(patterns or selection.where or selection.limit)
         if (made or is_asked) and not (requested or json or quiet):
-            lines = [escaped(line) for name in selected for line in summary(store, name, patterns, made)]
+            lines = [escaped(line) for name in selected for line in summary(store, name, patterns, made, wanted)]
     if not json and not quiet:
         print_tables(filter(None, boards))
         print(*lines, sep="\n", end="\n" * bool(lines))

@@ -68,15 +68,15 @@ def _print_aligned(table: PrintedTable) -> None:
         terminal.print(Text(escaped(note), "dim"))
 
 
-def boards_of(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
-    """The boards (task and protocol) of some benchmarks; protocols for parity alone have none.
+def boards_of(lake: Lake, benchmarks: Sequence[str], tasks: Sequence[str] = ()) -> list[tuple[Task, Protocol]]:
+    """The boards (task and protocol) of some benchmarks, or of some of their tasks; protocols for parity have none.
 
     A task that takes imported runs only has none until it has a run.
     """
     answered = set(lake.scan("runs").select("task").unique().collect()["task"])
-    tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
-    tasks = [task for task in tasks if not task.imported_only or task.name in answered]
-    return [(task, protocol) for task in tasks for protocol in protocols_of(task) if not protocol.parity_only]
+    chosen = [task for name in benchmarks for task in tasks_of(lake, name) if not tasks or task.name in tasks]
+    chosen = [task for task in chosen if not task.imported_only or task.name in answered]
+    return [(task, protocol) for task in chosen for protocol in protocols_of(task) if not protocol.parity_only]
 
 
 def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]], of: str) -> None:

@@ -26,7 +26,7 @@ from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
 from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
-from lake.verdict import Line, by_pair, verdict_on, which_matters_more
+from lake.verdict import DIFFERENCE, Line, by_pair, verdict_on, which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
@@ -128,9 +128,10 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
+    notes += [_OF_SHARES] if shares[DIFFERENCE][0] is not None else []
     notes += [f"left out, as not every chunker was run with every retriever: {listed(left_out)}"] if left_out else []
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
-    where = f"{whole['slice']} {whole['slice_value']}"
+    where = slice_label(whole["slice"], whole["slice_value"])
     means = {
         chunker: [number_of(by_level[chunker, retriever]["mean"]) for retriever in ["", *retrievers]]
         for chunker in [*chunkers, ""]
@@ -148,6 +149,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
 
 
 _ENDS = ("effect", "low", "high")
+_OF_SHARES = "shares need not sum to 100 %: chance is subtracted, and a share below 0 is shown as 0"
 
 
 def _interval(row: Mapping[str, float]) -> list[str]:
@@ -158,14 +160,17 @@ _N_SHOWN, N_WANTED = 3, 20
 """The number of systems to show, and the maximum number of others that were requested or scored just now."""
 
 
-def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = ()) -> Iterator[str]:
-    """The lines on one benchmark, for its first task and protocol that have runs; nothing if there are no runs.
+def summary(
+    lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = (), tasks: Sequence[str] = ()
+) -> Iterator[str]:
+    """The lines on one benchmark: its first task with runs, or each of `tasks`, under its first protocol.
 
     Requested systems (`patterns`) are shown whatever their rank; without any, so are runs that were scored just now
     (according to the parts `made`), unless all were.
     """
     for task in tasks_of(lake, benchmark):
-        for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
+        is_shown = not tasks or task.name in tasks
+        for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place) if is_shown else ():
             rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
             if rows is not None:
                 table = best_first(rows, primary_metric(protocol))
@@ -175,7 +180,9 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
                 if not patterns:
                     is_wanted = table["run_id"].is_in([] if now.issuperset(table["run_id"]) else list(now))
                 yield from _lines(lake, task, protocol, table, table.filter(is_wanted)["run_id"])
-                return
+                if not tasks:
+                    return
+                break
 
 
 def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: pl.Series) -> Iterator[str]:

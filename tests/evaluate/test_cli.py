@@ -196,10 +196,11 @@ def test_effects_of_few_repositories_are_told_over_their_items(tmp_path: Path) -
     lake.write("benchmarks", lake.read("benchmarks"), part="repoeval", fingerprint="f")
     lake.remove(part)
     printed = command("evaluate", "effects", "--protocol", CHUNKING, "--lake", lake.root).done()
-    title, *_, answer, _ = printed.out.strip().splitlines()
+    title, *_, answer, of_shares, _ = printed.out.strip().splitlines()
     assert "5 items, 2 repositories" in title
     assert "as there are too few items" in answer
     assert answer.endswith("(for these repositories only).")
+    assert of_shares.startswith("# shares need not sum to 100 %")
 
 
 def test_effects_without_a_grid_say_what_to_add(source: Path, tmp_path: Path) -> None:

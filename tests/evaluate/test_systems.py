@@ -213,7 +213,7 @@ def test_hard_negatives_are_a_task_that_runs_where_it_is_named(tmp_path: Path) -
     command(*run).done()
     alone = _of(lake, "prompt")
     assert (len(alone) > 0, _of(lake, "prompt-hard")) == (True, {})
-    command(*run, "--tasks", HARD).done()
+    assert "subset function-2k (repoeval@hard-negatives-v1)" in command(*run, "--tasks", HARD).done().out
     hard = _of(lake, "prompt-hard")
     # The other task's numbers, ranks and comparisons are what they were.
     assert _of(lake, "prompt") == alone
