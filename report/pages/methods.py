@@ -9,6 +9,7 @@ import polars as pl
 
 from lake.catalog.protocol import MAX_VALUES
 from lake.fingerprint import seeded_hash
+from lake.relevance import disjoint
 from lake.store import Lake
 from lake.tables import FLAGS
 from lake.text import counted
@@ -63,7 +64,7 @@ def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[
             cells |= {"Query": task.query, "Pool": task.pool}
         cells["Gold"] = gold_rules(benchmark).get(gold, gold)
         cells["Ranked by"] = f"{board.primary.title}, under {board.protocol.short}"
-        cells["Gold per item"] = _gold_of_an_item(lake, benchmark.name, gold)
+        cells["Gold per item"] = gold_of_an_item(lake, benchmark.name, gold)
     return cells | {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
         "Repositories": count(benchmark.n_repos),
@@ -78,10 +79,12 @@ def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
     return {rule["name"]: rule["meaning"] for rule in benchmark.gold_rules}
 
 
-def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
-    spans = lake.scan("gold_spans", benchmark=benchmark).filter(gold=rule).group_by("item_id")
-    n_lines = (pl.col("line_end") - pl.col("line_start")).sum()
-    sizes = spans.agg(line=n_lines, span=pl.len(), file=pl.col("path").n_unique()).drop("item_id").collect()
+def gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
+    """The sizes of an item's gold in words; a line of several spans counts once."""
+    stored = lake.scan("gold_spans", benchmark=benchmark).filter(gold=rule)
+    lines = disjoint(stored).group_by("item_id").agg(line=(pl.col("gold_end") - pl.col("gold_start")).sum())
+    counts = stored.group_by("item_id").agg(span=pl.len(), file=pl.col("path").n_unique())
+    sizes = counts.join(lines, on="item_id", how="left").select(pl.col("line").fill_null(0), "span", "file").collect()
     if sizes.is_empty():
         return DASH
     parts = []

@@ -93,7 +93,7 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     """Run → the items to show: `won`, `lost` and `drawn`.
 
     `won` and `lost` have the N_ITEMS largest gains and losses compared with :func:`reference_run`, the first by id if
-    equal; `drawn` is a seeded sample, the same for all runs.
+    equal; `drawn` is a seeded sample of the items with a score, the same for all runs.
     """
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
@@ -102,10 +102,11 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     is_shown = (pl.col("scorable"), board.value_of_item == board.slice[1])
     stored = lake.scan("items", benchmark=board.benchmark.name).filter(*is_shown)
     items = stored.select("item_id", "repo").sort("item_id").collect()
-    sample = items["item_id"].is_in(stratified(items, N_ITEMS)["item_id"].implode()).to_numpy()
     scores = lake.scan("scores", **folders).filter(**board.primary.where).select("run_id", "item_id", "value")
     values = grids(scores.collect(), list(against), items["item_id"], value="value")["value"]
     by_run, ids = dict(zip(against, values, strict=True)), items["item_id"].to_numpy()
+    scored = items[np.flatnonzero(~np.isnan(values).all(axis=0))]
+    sample = np.isin(ids, stratified(scored, N_ITEMS)["item_id"].to_numpy())
     shown: list[tuple[object, ...]] = []
     for run_id, other in against.items():
         value, beside = by_run[run_id], by_run[other.run_id] if other else np.full(len(ids), np.nan)

@@ -68,7 +68,7 @@
     found: (name, amounts, n, cut) => ["Found:", `${name} returned all ${plural(n, "gold line")} in its ${cut}.`],
     past_budget: (name, amounts, n, cut) => ["Found, but too late:", `${name} returned ${number(amounts.found + amounts.past_budget)} of ${plural(n, "gold line")}, ${number(amounts.found)} of them in its ${cut}.`],
     seen: (name, amounts, n, cut, by) => ["Found, but not kept:", `${name} had seen ${amounts.found + amounts.seen === n ? "all " + plural(n, "gold line") : number(amounts.found + amounts.seen) + " of " + plural(n, "gold line")}${by ? " by step " + by : ""} and kept ${number(amounts.found)}.`],
-    other_lines: (name, amounts, n) => ["Right file, other lines:", `${name} returned ${number(amounts.found)} of ${plural(n, "gold line")}; ${number(amounts.other_lines)} more are in files of which it returned other lines.`],
+    other_lines: (name, amounts, n, cut) => ["Right file, other lines:", `${name} returned ${number(amounts.found)} of ${plural(n, "gold line")} in its ${cut}; ${number(amounts.other_lines)} more are in files of which, at some point, it returned other lines.`],
     not_returned: (name, amounts, n) => ["Never reached:", `${number(amounts.not_returned)} of ${plural(n, "gold line")} are in files that ${name} never returned; it found ${number(amounts.found)}.`],
     unreachable: (name, amounts, n) => ["Out of reach:", `${number(amounts.unreachable)} of ${plural(n, "gold line")} are not in the index of ${name}; it found ${number(amounts.found)}.`],
     no_answer: (name, amounts, n) => ["No answer:", `${name} returned nothing for this item; ${n === 1 ? "its gold line is" : "all " + plural(n, "gold line") + " are"} lost.`]
@@ -124,7 +124,7 @@
           made.append(item.replay.row(file, length));
         }
       });
-      made.append(axis(length), without.length ? element("p", {class: "note"}, "Returned no line of it: " + without.join(", ")) : "");
+      made.append(axis(length), without.length ? element("p", {class: "note"}, "Not in the scored answer of: " + without.join(", ")) : "");
       return made;
     });
   }

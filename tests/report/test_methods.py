@@ -7,7 +7,7 @@ from lake.store import Lake
 from lake.tables import table as table_of
 from report.methods.interval_coverage import ALIKE, KINDS, MEANS, coverage_note, simulated_coverage
 from report.methods.parity import EXPECTATIONS, outcomes, parity_rows
-from report.pages.methods import findings
+from report.pages.methods import findings, gold_of_an_item
 from report.tables_read import TablesRead
 from tests.frames import write
 from tests.report.html import Element, parse, table
@@ -78,6 +78,16 @@ def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
         ("duplicate spans", "1", "4"),
         ("not scorable: the repository cannot be had", "1", "–"),
     ]
+
+
+def test_a_gold_line_of_two_spans_counts_once(small: Lake) -> None:
+    spans = [("a.py", 0, 10), ("a.py", 5, 12), ("b.py", 5, 6)]
+    rows = [
+        {"item_id": "item/0", "gold": "mine", "path": path, "line_start": start, "line_end": end}
+        for path, start, end in spans
+    ]
+    write(small, "gold_spans", rows, benchmark="repoeval", part="mine")
+    assert gold_of_an_item(small, "repoeval", "mine") == "median 13 lines, 3 spans, 2 files"
 
 
 def test_two_readings_are_compared_on_the_same_runs(pages: dict[str, Element]) -> None:

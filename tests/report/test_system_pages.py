@@ -9,7 +9,7 @@ from report.format import compare_address
 from report.leaderboard.board import Board, BoardRow, Cell, Measure
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT, profile
 from report.pages.systems import items_of, reference_run, systems_on
-from tests.frames import write
+from tests.frames import change, write
 from tests.report.html import Element, board_of, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id
 
@@ -48,6 +48,13 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
     assert {tuple(item["item_id"] for item in of["drawn"]) for of in by_run.values()} == {
         tuple(f"item/{n}" for n in range(5))
     }
+
+
+def test_items_are_drawn_from_those_with_a_score(small: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("report.pages.systems.N_ITEMS", 2)
+    change(small, "scores", value=pl.when(pl.col("item_id").is_in(["item/1", "item/4"])).then("value"))
+    for shown in items_of(board_of(small)).values():
+        assert [item["item_id"] for item in shown["drawn"]] in ([], ["item/1", "item/4"])
 
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
