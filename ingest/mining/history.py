@@ -143,5 +143,6 @@ def fetched(url: str, cache: Path, at: str) -> History:
     if parsed.code:
         branches = git.ask("for-each-ref", "--format=%(refname:short)", "refs/heads").out.split()
         what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is not a commit"
-        raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
+        hint = "Name one: --at BRANCH" if branches else "It has no commits."
+        raise RepositoryError(what, examples=branches, hint=hint, code=Exit.MISSING)
     return History(git, parsed.out.strip())

@@ -111,7 +111,7 @@ class IssueMiner:
         rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
         n_commits = n_tasks + self.n_not_needed + self.left_out.total()
-        tasks = f"{n_tasks:,} issue tasks{by_slice and f' ({by_slice})'} of {counted(n_commits, 'commit')}"
+        tasks = f"{counted(n_tasks, 'issue task')}{by_slice and f' ({by_slice})'} of {counted(n_commits, 'commit')}"
         cut_off = "; the clone is shallow, so older commits are missing: git fetch --unshallow"
         return f"{tasks}; left out: {left_out or 'none'}{cut_off if self.history.is_shallow else ''}"
 
