@@ -12,7 +12,7 @@ from tests.tiny import Said, command, put
 
 ENGINE = "import math\n\n\ndef burn(fuel):\n    return math.sqrt(fuel)\n"
 ORBIT = "def orbit():\n    return 1\n"
-QUESTION = "Where does the engine burn fuel?"
+QUESTION, PLACE = "Where does the engine burn fuel?", '["src/engine.py#L4-L5"]'
 
 
 def lines(*rows: object) -> bytes:
@@ -90,7 +90,7 @@ def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
     pl.DataFrame(rows).write_parquet(items)
     # Without a repository in the rows the folder is the one.
     run = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine")
-    run.done("the question is question, the gold gold[]")
+    run.done("the question is question, the gold is gold[], no key names a repository, no key names a commit")
     command("evaluate", "--systems", "*+bm25-okapi", "--lake", tmp_path / "lake").done()
     table = command("evaluate", "table", "mine", "--lake", tmp_path / "lake")
     assert "whole-file+bm25-okapi" in table.out
@@ -116,7 +116,7 @@ def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path:
     assert gold(tmp_path) == [BURN]
     reasons = dict(Lake(tmp_path / "lake").read("rejects").select("position", "reason").iter_rows())
     assert any("`start_line` is 'four'" in reason for reason in reasons.values())
-    assert any("`problem_statement` is missing" in reason for reason in reasons.values())
+    assert any("`question` must be a text" in reason for reason in reasons.values())
     assert "not JSON" in reasons["line 5"]
     put(items, lines(good))
     own(tmp_path, "--items", items, "--repositories", repositories / "rockets").done()
@@ -128,7 +128,11 @@ def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path:
     [
         (None, (), Exit.MISSING, "there is no such file or folder of items"),
         (b"", (), Exit.INVALID, "it holds no rows"),
-        (lines({"a": 1}), (), Exit.INVALID, "no row has question, query"),
+        (lines({"a": {"b": 1}, "c": [{"d": 1}]}), (), Exit.INVALID, "no row has the question (question, query"),
+        (lines({"a": {"b": 1}, "c": [{"d": 1}]}), (), Exit.INVALID, "no row has the gold (gold_context"),
+        (lines({"a": {"b": 1}, "c": [{"d": 1}]}), (), Exit.INVALID, "Its rows have a.b, c[].d."),
+        (lines({"question": {"text": "x"}, "gold": []}), (), Exit.INVALID, "Its rows have question.text, gold."),
+        (lines({"question": "x", "gold": [], "sha1": "f"}), ("--commit", "sha"), Exit.INVALID, "Did you mean 'sha1'?"),
         (lines({"question": "x", "golden": []}), (), Exit.INVALID, ", gold[], core[], regions[]"),
         (lines({"question": "x", "gold": []}), ("--query", "qestion"), Exit.INVALID, "Did you mean 'question'?"),
         (lines({"question": "x", "gold": []}), ("--gold", "glod[].path:line"), Exit.INVALID, "Did you mean 'gold'?"),
@@ -178,7 +182,10 @@ def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
         ("a.csv", f"id;question;gold\nq1;{QUESTION};src/engine.py:4-5\n", ()),
         ("a.tsv", f'id\tquestion\tgold\nq1\t"{QUESTION}"\tsrc/engine.py:4-5\n', ()),
         ("a.yaml", f"- id: q1\n  question: {QUESTION}\n  at: src/engine.py::burn\n", ("--gold", "at")),
-        ("a.json", '{"questions": [{"id": "q1", "question": "' + QUESTION + '", "gold": "src/engine.py#L4-L5"}]}', ()),
+        ("a.json", f'{{"v": 1, "tags": [{{}}], "qs": [{{"id": "q1", "query": "{QUESTION}", "gold": {PLACE}}}]}}', ()),
+        ("a.yaml", f"sets:\n- id: s\n  at: rockets\n  qs:\n  - id: q1\n    query: {QUESTION}\n    gold: {PLACE}\n",
+         ("--repo", "at")),
+        ("a.csv", f"id,question,gold,Relevance\nq1,{QUESTION},src/engine.py:4-5,2\nq1,{QUESTION},src/orbit.py,0\n", ()),
     ],
 )  # fmt: skip
 def test_other_ways_to_write_a_place(

@@ -1,7 +1,7 @@
 """Fields of foreign rows: read from the first of several key paths that exists in a row, and checked."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -88,13 +88,15 @@ def parse_rows(
     *,
     usual: Fields | None = None,
     columns: Sequence[str] = (),
+    row_keys: Collection[str] = (),
 ) -> Iterator[tuple[str, _T]]:
     """The position and `parse(position, row)` of each row of a data set; rows that raise `FieldError` are rejected.
 
-    So are rows that lack a field whose paths are not the `usual` ones, but declared. `columns`: see `read_rows`.
+    So are rows that lack a field whose paths are not the `usual` ones, but declared. `columns` and `row_keys` (if
+    empty, the keys of all fields): see `read_rows`.
     """
     declared = [name for name, paths in fields.items() if usual is not None and paths != usual[name]]
-    for position, content in read_rows(entry, rejects, columns):
+    for position, content in read_rows(entry, rejects, columns, row_keys or columns_of(fields)):
         row = ForeignRow(content, fields)
         try:
             for name in declared:

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from os.path import isfile
@@ -22,6 +22,7 @@ from ingest.benchmarks.contextbench.rows import (
     OWN_REPOSITORY,
     WITH_PATCH,
     Instance,
+    question_keys,
     read_instances,
 )
 from ingest.benchmarks.fields import MISSING, Fields, get_path
@@ -36,23 +37,27 @@ from lake.rejects import Rejects
 from lake.text import counted, listed
 
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")
+_INSTALLED = re.compile(r"(?:.*?/)?(?:node_modules|\.git)/|.+/(?=(?:pyvenv\.cfg|CACHEDIR\.TAG)$)")
 _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
+_MEANINGS = {"problem_statement": "question", "gold": "gold", "repo": "repository", "commit": "commit"}
 _SHAPES = (
     f"Read are a BEIR folder; rows with {', '.join(sorted(WITH_PATCH))}, as SWE-bench has them; and rows with a "
-    "question and a list of places, each with a path and lines. Name yours: --query KEY --gold 'KEY[].PATH:LINES', for "
-    "one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or KEY. Any other shape is "
-    "declared: docs/own-data.md."
+    "question and a list of places, each with a path and lines. Name your keys: --query KEY --gold 'KEY[].PATH:LINES' "
+    "(for one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or KEY), --repo KEY and "
+    "--commit KEY. Any other shape is declared: docs/own-data.md."
 )
 
 
 def declare_own(
-    items: str, repositories: str, into: Path, *, name: str = "", query: str = "", gold: str = ""
+    items: str, repositories: str, into: Path, keys: Mapping[str, str], *, name: str = ""
 ) -> tuple[Path, Path, str, list[str]]:
     """The declaration of own data, written below `into`; the folder that it reads; what to clone from; and notes.
 
     `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` is a folder of several or
-    one, `github`, a URL, or empty. `gold` is a path as :data:`OWN_GOLD` has it, or `patch`.
+    one, `github`, a URL, or empty. `keys` are those of fields that have no usual one, each a path or empty; `gold` is
+    one as :data:`OWN_GOLD` has it, or `patch`.
     """
+    gold = keys.get("gold", "")
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
         hint = "Of the Hugging Face Hub: owner/name@REVISION, the 40 digits of a commit."
@@ -74,7 +79,7 @@ def declare_own(
     home = into / name
     home.mkdir(parents=True, exist_ok=True)
     notes = [f"wrote the config {home / 'declaration.yaml'}"]
-    like, data, fields = "contextbench", dict[str, object](subset="full"), dict[str, str]()
+    like, data, fields = "contextbench", dict[str, object](subset="full"), {}
     if path.is_dir() and not is_saved(path) and not [*path.glob("corpus*")]:
         files = sorted(file for file in path.rglob("*") if format_of(file.name) in _ENDINGS)
         if len(files) != 1:
@@ -96,20 +101,19 @@ def declare_own(
         reads = reads.parent
         data["rows"] = rows.model_dump() if isinstance(rows, HubRows) else str(rows)
         entry, unread = entry_of(rows), Rejects()
-        head = [row for _, row in islice(read_rows(entry, unread), 20)]
+        fields = {field: key for field, key in {**keys, "gold": gold}.items() if key}
+        used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
+        head = [row for _, row in islice(read_rows(entry, unread, row_keys=question_keys(used)), 20)]
         if not head:
             reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
             hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
             raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-        keys = {key for row in head for key in row}
-        if gold in ("", "patch") and (keys >= MULTI or keys >= WITH_PATCH):
-            fields["gold"] = "patch"
+        known = {key for row in head for key in row}
+        if gold in ("", "patch") and (known >= MULTI or known >= WITH_PATCH):
+            used["gold"] = (fields.setdefault("gold", "patch"),)
         else:
-            fields = {field: key for field, key in (("problem_statement", query), ("gold", gold)) if key}
-        used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
-        if fields.get("gold") != "patch":
             notes.append(_layout(head, used, items))
-            notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in keys)
+            notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in known)
         if not repositories:
             hint = "Give --repositories: a folder of repositories, or one; github; or a URL to clone from."
             raise GoldspanError("rows with gold need their repositories", where=items, hint=hint, code=Exit.USAGE)
@@ -124,24 +128,38 @@ def declare_own(
 
 
 def _layout(head: Sequence[JsonObject], fields: Fields, items: str) -> str:
-    """The keys at which the first rows have the question and the gold; an error if they have none."""
-    keys, used = list(dict.fromkeys(key for row in head for key in row)), list[str]()
-    for field in ("problem_statement", "gold"):
-        for path in fields[field]:
-            form = OWN_GOLD.fullmatch(path)
-            key = (form["places"] or form["path"]) if form else path
-            if any(get_path(row, key) is not MISSING for row in head):
-                used.append(path)
-                break
-        else:
-            first, *others = fields[field]
-            hint = "" if others else f"{did_you_mean(first.partition('[')[0], keys)} "
-            lacking = sorted(WITH_PATCH.difference(keys))
-            hint += f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
-            hint += f"Its rows have {listed(keys)}. {_SHAPES}"
-            message = f"unknown row layout: no row has {', '.join(fields[field])}"
-            raise GoldspanError(message, where=items, hint=hint, code=Exit.INVALID)
-    return f"the question is {used[0]}, the gold {used[1]}"
+    """The keys at which the first rows have their fields; an error if they have no question or no gold."""
+    keys, used, problems, near = list(dict.fromkeys(key for row in head for key in _keys(row))), [], [], ""
+    for field, meaning in _MEANINGS.items():
+        first, *others = fields[field]
+        path = next((path for path in fields[field] if any(_has(row, field, path) for row in head)), "")
+        used.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
+        if not path and (not others or field in ("problem_statement", "gold")):
+            problems.append(f"no row has the {meaning} ({', '.join(fields[field])})")
+            near = near or ("" if others else did_you_mean(first.partition("[")[0], keys))
+    if problems:
+        lacking = sorted(WITH_PATCH.difference(keys))
+        hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
+        hint += f"{near or f'Its rows have {listed(keys)}.'} {_SHAPES}"
+        raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
+    return ", ".join(used)
+
+
+def _has(row: JsonObject, field: str, path: str) -> bool:
+    """Whether a row has a field at a path: gold of any form, other fields as a text."""
+    form = OWN_GOLD.fullmatch(path) if field == "gold" else None
+    value = get_path(row, (form["places"] or form["path"]) if form else path)
+    return value is not MISSING if field == "gold" else isinstance(value, str)
+
+
+def _keys(value: object, above: str = "") -> Iterator[str]:
+    """The paths of the keys of a row, with those of objects in it."""
+    entry = value[0] if isinstance(value, list) and value else value
+    if not isinstance(entry, dict):
+        yield above
+    else:
+        above += "[]" * isinstance(value, list) + "." * bool(above)
+        yield from (path for key, each in entry.items() for path in _keys(each, f"{above}{key}"))
 
 
 def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str]:

@@ -192,6 +192,8 @@ def own(
     name: Annotated[str, typer.Option("--name", help="Name of the data (default: the file's).")] = "",
     query: Annotated[str, typer.Option("--query", help="Key of the question, unless it has a usual name.")] = "",
     gold: Annotated[str, typer.Option("--gold", help="Where the gold is: KEY, 'KEY[].PATH:LINES', or patch.")] = "",
+    repo: Annotated[str, typer.Option("--repo", help="Key of the repository, unless it has a usual name.")] = "",
+    commit: Annotated[str, typer.Option("--commit", help="Key of the commit, unless it has a usual name.")] = "",
     chunkers: ChunkersOption = "",
     chunker: ChunkerOption = None,
     trust_lake: TrustOption = False,
@@ -203,9 +205,8 @@ def own(
     quiet: QuietOption = False,
 ) -> None:
     """Read your own questions with gold: BEIR folders, issues with a patch, or rows with paths and lines."""
-    file, reads, clones, notes = declare_own(
-        items, repositories, lake / CACHE / "own", name=name, query=query, gold=gold
-    )
+    keys = {"problem_statement": query, "gold": gold, "repo": repo, "commit": commit}
+    file, reads, clones, notes = declare_own(items, repositories, lake / CACHE / "own", keys, name=name)
     Console(quiet=quiet, json=json).say("\n".join(notes))
     read(
         config=str(file), config_reads=str(reads), repositories=clones, chunkers=chunkers, chunker=chunker,

@@ -8,11 +8,11 @@ import json
 import pickle
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader, TextIOWrapper
-from itertools import chain
+from itertools import chain, count
 from tempfile import TemporaryFile
 from typing import IO, Any, NoReturn
 
@@ -43,14 +43,17 @@ def format_of(path: str) -> str:
     return f".{name.rpartition('.')[2]}" if "." in name else ""
 
 
-def read_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
+def read_rows(
+    entry: Entry, rejects: Rejects, keys: Sequence[str] = (), row_keys: Collection[str] = ()
+) -> Iterator[tuple[str, JsonObject]]:
     """The position and content of each row of a file: by ending Parquet, TSV, CSV, JSON or YAML, else JSON Lines.
 
-    `keys` are the columns to read from Parquet (empty: all), and the column names of a table without a header.
+    `keys` are the columns to read from Parquet (empty: all), and the column names of a table without a header. Every
+    row has one of `row_keys`: an object of JSON or YAML that has none may hold rows (:func:`_rows_in`).
     """
     n = 0
     try:
-        for position, row in _rows(entry, rejects, keys):
+        for position, row in _rows(entry, rejects, keys, row_keys):
             if isinstance(row, UnreadableFileError):
                 rejects.add(entry.path, position, row.reason, row.excerpt)
             elif isinstance(row, dict):
@@ -103,7 +106,9 @@ def opened(entry: Entry) -> Iterator[BufferedReader]:
         raise UnreadableFileError(entry.path, message) from error
 
 
-def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+def _rows(
+    entry: Entry, rejects: Rejects, keys: Sequence[str], row_keys: Collection[str]
+) -> Iterator[tuple[str, object]]:
     kind = format_of(entry.path)
     if kind == ".parquet":
         yield from parquet_rows(entry, lambda names: [name for name in names if not keys or name in keys])
@@ -113,11 +118,28 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
     else:
         is_yaml = kind in (".yaml", ".yml")
         is_lines = is_json_lines if kind == ".json" else lambda _: not is_yaml
+        numbers = count(1)
         for position, value in json_values(entry, is_lines, parsed_yaml if is_yaml else limits.parsed_json):
-            # The only key of a file may hold its rows: {"questions": [...]}.
-            rows = [*value.values()] if isinstance(value, dict) and kind != ".jsonl" else []
-            is_only = len(rows) == 1 and isinstance(rows[0], list)
-            yield from _numbered(rows[0]) if is_only else [(position or "row 1", value)]
+            rows = [value] if kind == ".jsonl" else _rows_in(value, row_keys)
+            for row, number in zip(rows, numbers, strict=False):
+                yield position if "line" in position and row is value else f"row {number}", row
+
+
+def _rows_in(value: object, row_keys: Collection[str]) -> list[object]:
+    """The rows in the lists of an object that is none itself, as in {"repo": "a", "questions": [...]}; else the value.
+
+    A row has the texts of the objects around it as well, such as its repository, but not their ids.
+    """
+    if not isinstance(value, dict) or not value.keys().isdisjoint(row_keys):
+        return [value]
+    about, rows = {key: each for key, each in value.items() if isinstance(each, str) and key[-2:] != "id"}, []
+    for each in value.values():
+        if isinstance(each, list):
+            entries = [{**about, **entry} if isinstance(entry, dict) else entry for entry in each]
+            inner = [row for entry in entries for row in _rows_in(entry, row_keys)]
+            is_rows = any(isinstance(row, dict) and not row.keys().isdisjoint(row_keys) for row in inner)
+            rows += inner if is_rows else []
+    return rows or [value]
 
 
 def read_frames(

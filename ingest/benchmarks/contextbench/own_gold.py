@@ -31,11 +31,12 @@ LINK = re.compile(
 )
 """The address of a file on GitHub and its like."""
 
-_PATHS = ("file", "path", "file_path", "filename")
+_PATHS = ("file", "path", "file_path", "filepath", "filename", "url")
 _LINES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
     ("line", "end_line"), ("lines", ""), ("line", ""),
 )  # fmt: skip
+_GRADES = ("relevance", "grade")
 _OF_LINES = re.compile("line|start|end|range|func|method|class|symbol", re.I)
 _RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:C\d+)?(?:\s*[-:]\s*L?(\d+)(?:C\d+)?)?")
 _FILE_WITH_LINES = re.compile(r"(.+?)(?:[:#]|,?\s+(?:lines?\s+)?)(L?\d(?:C(?=\d)|[^/\\A-KM-Za-z])*)")
@@ -93,6 +94,8 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
     if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
     for entry in value if isinstance(value, list) else [value]:
+        if is_irrelevant(entry):
+            continue
         file, lines = _place(entry, *keys)
         match = _FILE_WITH_LINES.fullmatch(file) if lines is None and isinstance(file, str) else None
         if match:
@@ -101,6 +104,12 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
         elif lines is None and "#" in str(file):
             check(LINK.match(str(file)) is None, f"the lines of {file} cannot be read; write #LFIRST-LLAST")
         yield file, lines
+
+
+def is_irrelevant(judged: object) -> bool:
+    """Whether a row or a place is judged not relevant: of grade 0."""
+    items = judged.items() if isinstance(judged, Mapping) else ()
+    return any(str(key).lower() in _GRADES and str(value) in ("0", "0.0") for key, value in items)
 
 
 def _place(entry: object, path: str, start: str, end: str) -> tuple[object, object]:
@@ -112,7 +121,8 @@ def _place(entry: object, path: str, start: str, end: str) -> tuple[object, obje
         return entry[0], entry[1] if len(entry) == 2 else entry[1:] or None
     if isinstance(entry, dict) and not path:
         has = {key for key, value in entry.items() if value is not None}
-        path = next((key for key in _PATHS if key in has), _PATHS[0])
+        path = next((key for key in _PATHS if key in has), "")
+        check(path != "", f"a place has {listed([*map(str, entry)])}; name the key of its path: --gold 'KEY[].PATH'")
         start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
         others = listed([key for key in entry if key in has and _OF_LINES.search(key)])
         hint = "name its lines (--gold 'KEY[].PATH:LINES'), or for the whole file its path ('KEY[].PATH')"
@@ -167,7 +177,8 @@ def locate(
         elif end == WHOLE_FILE:
             end = len(split_lines(decode(files[path])[0])) or 1
         end = start if end == WHOLE_FILE else end
-        located.append(span._replace(file=span.file if fault else path, line_start=start, line_end=end))
+        if not (fault and path in files):
+            located.append(span._replace(file=path if path in files else span.file, line_start=start, line_end=end))
         faults += [fault] if fault else []
     return located, faults
 

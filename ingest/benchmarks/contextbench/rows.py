@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, patch_of
-from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, parsed
+from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, is_irrelevant, parsed
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.git import form_fault
 from ingest.sources.rows import WHOLE_INPUT, format_of
@@ -23,13 +23,16 @@ CONTEXTBENCH_FIELDS: Fields = {
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
 
-_LISTS = ("gold", "core", "regions", "spans", "locations", "relevant", "gold_files", "relevant_files", "expected_files")
+_LISTS = (
+    "gold", "core", "regions", "spans", "gold_spans", "locations", "relevant", "expected_chunks", "gold_files",
+    "relevant_files", "expected_files", "expected_paths",
+)  # fmt: skip
 OWN_FIELDS: Fields = {
     **CONTEXTBENCH_FIELDS,
     "id": (*ID_KEYS, "item_id", "task_id", "_id", "id"),
     "gold": (*GOLD_KEYS, *(f"{key}[]" for key in (*_LISTS, "ground_truth.read_core_regions"))),
-    "commit": ("base_commit", "commit", "sha"),
-    "repo": ("repo", "repository", "repo_dir"),
+    "commit": ("base_commit", "commit", "sha", "commit_sha", "commit_hash"),
+    "repo": ("repo", "repository", "repo_dir", "repo_name"),
     "problem_statement": ("question", "query", "problem_statement", "issue", "prompt", "text"),
 }
 """The fields of own data: under the published keys, or other common ones."""
@@ -93,7 +96,9 @@ def read_instances(
     for entry in entries:
         n_refused = len(rejects)
         columns = columns_of(fields) if not is_own and format_of(entry.path) == ".parquet" else ()
-        rows = list(parse_rows(entry, rejects, lambda _, row: _of_multi(row), fields, usual=usual, columns=columns))
+        rows = list(
+            parse_rows(entry, rejects, _of_multi, fields, usual=usual, columns=columns, row_keys=question_keys(fields))
+        )
         if not keys.isdisjoint(GOLD_KEYS) and all(keys.isdisjoint(row.content) for _, row in rows):
             if any(row.content.keys() >= WITH_PATCH for _, row in rows):
                 hint = "declare fields: {gold: patch}, or give them to `ingest own`"
@@ -101,7 +106,10 @@ def read_instances(
             elif len(rejects) == n_refused:
                 notes.append(f"{entry.path} is skipped: its rows have no gold")
             continue
-        for position, row in rows:
+        relevant = [(position, row) for position, row in rows if not (is_own and is_irrelevant(row.content))]
+        if n_irrelevant := len(rows) - len(relevant):
+            notes.append(f"{counted(n_irrelevant, 'row')} of grade 0: not relevant")
+        for position, row in relevant:
             instance = _instance(row, (entry.path, position), rejects, is_own=is_own)
             if instance is None:
                 continue
@@ -115,6 +123,11 @@ def read_instances(
     if n_again:
         notes.append(f"{counted(n_again, 'row')} with an id that occurred before; rows with one id are one item")
     return list(instances.values())
+
+
+def question_keys(fields: Fields) -> set[str]:
+    """The keys of which every row has one: those of the question."""
+    return {*columns_of({"": fields["problem_statement"]}), *MULTI}
 
 
 def repository_of(row: ForeignRow, item_id: str) -> str:
@@ -148,7 +161,7 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects, *, is_own: bool)
     return replace(first, why_not=reason)
 
 
-def _of_multi(row: ForeignRow) -> ForeignRow:
+def _of_multi(_: str, row: ForeignRow) -> ForeignRow:
     """A row of Multi-SWE-bench under the keys of SWE-bench; any other row as it is."""
     content = row.content
     if not content.keys() >= MULTI:
@@ -195,9 +208,10 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_o
     if reason := form_fault("repository", repo):
         why_not.append(f"neither its id nor {repo[:200]!r} gives its repository: {reason}")
     if not _COMMIT.fullmatch(commit):
-        why_not.append(f"`base_commit` is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")
+        key = f"`{row.path('commit')}`"
+        why_not.append(f"{key} is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")
     if statement is None:
-        why_not.append("`problem_statement` is missing or no text")
+        why_not.append(str(row.error("problem_statement", "must be a text")))
     if why_not:
         rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold")))
     elif not gold and not gold_patch:

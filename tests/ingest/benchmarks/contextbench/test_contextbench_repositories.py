@@ -179,7 +179,10 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        (parquet([row(problem_statement=None)]), "of its items can be scored: acme__rockets-1: `problem_statement` is"),
+        (
+            parquet([row(problem_statement=None)]),
+            "of its items can be scored: acme__rockets-1: `problem_statement` must",
+        ),
         (b"no Parquet", "could be read: data/train.parquet, the whole file: "),
     ],
 )

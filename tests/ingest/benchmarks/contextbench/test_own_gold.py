@@ -22,6 +22,8 @@ LINK = "https://github.com/o/r/blob/x/a.py"
         ([{"file": "a.py", "line": 4, "end_line": 9, "function": "f"}], [("a.py", 4, 9)]),
         ([{"file": "a.py", "reason": "x", "endLine": None}], [("a.py", 1, WHOLE_FILE)]),
         ([{"file": "a.py", "lineStart": 4}], "of a place, lineStart is not read; name its lines (--gold"),
+        ([{"path": "a.py", "grade": 2}, {"path": "b.py", "grade": 0}], [("a.py", 1, WHOLE_FILE)]),
+        ([{"where": "a.py", "line": 1}], "a place has where, line; name the key of its path: --gold 'KEY[].PATH'"),
         ({"files": ["a.py"]}, "its keys files are no paths; name the one of its places: --gold KEY.KEY"),
         ("a.py:1-2, 9, b.py:4", [("a.py", 1, 2), ("a.py", 9, 9), ("b.py", 4, 4)]),
         ("my file.py:1-2 b.py", [("my file.py", 1, 2), ("b.py", 1, WHOLE_FILE)]),
@@ -61,8 +63,8 @@ def test_lines_that_are_null_are_not_a_whole_file() -> None:
 
 def meant(path: str, line_end: int = 1) -> tuple[str, int, int] | str:
     """The place that is meant, or the sentence that says why there is none."""
-    (span,), faults = locate([GoldSpan(path, 1, line_end, None)], "acme/rockets", FILES, FILES)
-    return faults[0] if faults else span[:3]
+    spans, faults = locate([GoldSpan(path, 1, line_end, None)], "acme/rockets", FILES, FILES)
+    return faults[0] if faults else spans[0][:3]
 
 
 @pytest.mark.parametrize(
