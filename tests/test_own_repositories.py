@@ -56,11 +56,11 @@ def test_gold_of_a_commit_is_read_at_the_commit(tmp_path: Path) -> None:
     other = made.commit("second", "Move", {"src/engine.py": f"#\n{ENGINE}"})
     links = [f"https://github.com/acme/rockets/blob/{each}/src/engine.py#L4-L5" for each in (commit, other)]
     plain: Row = {"repo": "acme/rockets", "commit": commit, "gold": "src/engine.py:4-5"}
-    rows: list[Row] = [plain, {"gold": links[0]}, {"gold": links}]
+    rows: list[Row] = [plain, {"gold": links[0]}, {"gold": links}, plain | {"commit": commit[:8]}]
     each = [row | {"id": f"q{n}", "question": QUESTION} for n, row in enumerate(rows)]
     items = put(tmp_path / "a.jsonl", lines(*each))
     own(tmp_path, "--items", items, "--repositories", tmp_path / "repos").ended(Exit.INCOMPLETE)
-    assert gold(tmp_path) == [(f"q{n}", "src/engine.py", 3, 5) for n in (0, 1)]
+    assert gold(tmp_path) == [(f"q{n}", "src/engine.py", 3, 5) for n in (0, 1, 3)]
     (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
     assert (reject["source"], reject["position"]) == ("a.jsonl", "line 3")
     assert f"/{other}/src/engine.py is not of acme/rockets at {commit}" in reject["reason"]
@@ -68,10 +68,16 @@ def test_gold_of_a_commit_is_read_at_the_commit(tmp_path: Path) -> None:
 
 def test_a_folder_at_no_commit_is_read_as_it_is_and_said_so(tmp_path: Path) -> None:
     put(tmp_path / "repos/rockets/src/engine.py", ENGINE.encode())
+    installed = ("web/node_modules/a/i.js", "env/pyvenv.cfg", "env/lib/a.py", ".x_cache/CACHEDIR.TAG", ".x_cache/a.py")
+    for path in installed:
+        put(tmp_path / "repos/rockets" / path, b"x = 1\n")
     row = {"id": "q1", "question": QUESTION, "repo": "rockets", "commit": "a" * 40, "gold": "src/engine.py:4-5"}
     run = own(tmp_path, "--items", put(tmp_path / "a.jsonl", lines(row)), "--repositories", tmp_path / "repos").done()
     assert "rockets is not a git repository: it is read as it is, though its rows name 1 commit" in run.err
+    folders = [f"{path} (installed packages or a cache)" for path in (".x_cache/", "env/", "web/node_modules/")]
+    assert f"rockets: {', '.join(folders)}" in run.err
     assert gold(tmp_path) == [BURN]
+    assert Lake(tmp_path / "lake").read("files")["path"].to_list() == ["src/engine.py"]
 
 
 def test_of_a_git_repository_the_committed_files_are_read_as_they_are_now(tmp_path: Path) -> None:
@@ -83,3 +89,12 @@ def test_of_a_git_repository_the_committed_files_are_read_as_they_are_now(tmp_pa
     own(tmp_path, "--items", items, "--repositories", tmp_path / "repo").done()
     assert gold(tmp_path) == [BURN]
     assert Lake(tmp_path / "lake").read("files")["path"].to_list() == ["src/engine.py"]
+
+
+def test_of_a_bare_repository_the_last_commit_is_read(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "repo")
+    made.commit("first", "Begin", {"src/engine.py": ENGINE})
+    (tmp_path / "repo/.git").rename(tmp_path / "rockets.git")
+    items = put(tmp_path / "a.jsonl", lines({"id": "q1", "question": QUESTION, "gold": "src/engine.py:4-5"}))
+    own(tmp_path, "--items", items, "--repositories", tmp_path / "rockets.git").done()
+    assert gold(tmp_path) == [BURN]

@@ -191,7 +191,7 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
         n_commits = len({each.commit for each in of_name} - {NO_COMMIT}) if name == of_name[0].repo else 0
         if source is None:
             absent.append(name.removeprefix("own/"))
-        elif n_commits and _is_git(source):
+        elif _is_bare(source) or (n_commits and (source / ".git").exists()):
             link = home / "git" / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(source.resolve())
@@ -201,9 +201,14 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
                 notes.append(f"{source} is not a git repository: it is read as it is, though its rows name {of}")
             if name == OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
                 repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
-            entries = [entry for entry in read_folder(source, "").entries if not entry.path.startswith(".git/")]
-            known = (_is_git(source) and _committed(source)) or {entry.path for entry in entries}
-            kept = (entry for entry in entries if entry.path in known and entry.size <= MAX_FILE_BYTES)
+            tree, known = read_folder(source, ""), (source / ".git").exists() and _committed(source)
+            unread = {match[0] for match in map(_INSTALLED.match, (entry.path for entry in tree.entries)) if match}
+            unread = set() if known else unread
+            entries = (entry for entry in tree.entries if not entry.path.startswith((".git/", *unread)))
+            kept = [entry for entry in entries if entry.size <= MAX_FILE_BYTES and (not known or entry.path in known)]
+            reasons = [f"{path} (installed packages or a cache)" for path in sorted(unread) if path[-5:] != ".git/"]
+            reasons += [f"{file.path} ({file.reason})" for file in tree.refused if not known or file.path in known]
+            notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
             files = {entry.path: entry.read() for entry in kept}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
@@ -220,5 +225,5 @@ def _committed(folder: Path) -> set[str]:
     return set()
 
 
-def _is_git(folder: Path) -> bool:
-    return (folder / ".git").exists() or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+def _is_bare(folder: Path) -> bool:
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()

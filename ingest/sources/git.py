@@ -16,6 +16,7 @@ from pathlib import Path
 from signal import SIGKILL
 from threading import Timer
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock
 
@@ -232,8 +233,8 @@ class Repositories:
 
     def files(self, repo: str, commit: str) -> Checkout:
         """The files of a repository at a commit, fetched if the cache does not have it."""
-        url, commit = f"{self.base.rstrip('/')}/{checked('repository', repo)}", checked("commit", commit)
-        git = GitFolder(self.folder(url))
+        url = f"{self.base.rstrip('/')}/{checked('repository', repo)}"
+        commit, git = checked("commit", _whole_id(url, commit)), GitFolder(self.folder(url))
         git.folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(git.folder.with_suffix(".lock")):
             try:
@@ -262,6 +263,16 @@ class Repositories:
                 self._n_waited += 1
             self._n_waited = 0
         return git.checkout(commit)
+
+
+def _whole_id(url: str, commit: str) -> str:
+    """A commit id; of a repository in a folder a short one is completed, if it has one such, and zeros mean HEAD."""
+    folder = Path(unquote(urlsplit(url).path))
+    if not url.startswith("file://") or not re.fullmatch("[0-9a-f]{7,39}|0{40}", commit):
+        return commit
+    git = GitFolder(folder / ".git" if (folder / ".git").is_dir() else folder)
+    revision = commit if commit.strip("0") else "HEAD"
+    return git.ask("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").out.strip() or commit
 
 
 def form_fault(kind: str, text: str) -> str:
