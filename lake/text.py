@@ -45,6 +45,9 @@ def is_blank(text: str) -> bool:
 
 def regex_tokens(text: str) -> list[str]:
     """The ``regex`` tokens: identifiers, numbers and single punctuation marks, with their case."""
+    # Most texts are a single identifier, for which this is several times faster.
+    if text.isascii() and text.isidentifier():
+        return [text]
     return _REGEX_TOKEN.findall(text)
 
 

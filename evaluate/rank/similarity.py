@@ -24,7 +24,7 @@ _WORD = r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F
 # It ends at the last letter, digit or underscore, which is an ASCII word boundary by itself.
 _IDENTIFIER = re.compile(r"\b[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 
-PAIRS_AT_ONCE = 4_096
+PAIRS_AT_ONCE = 1_024
 """The number of chunks compared at a time, each with its own item's snippet."""
 
 _BYTES_AT_ONCE = 8_000_000
@@ -97,9 +97,17 @@ def _shared(
 ) -> Integers:
     """The number of tokens that each chunk shares with its item's snippet."""
     both = np.zeros(len(chunk), np.int64)
+    # Reused, as clearing its few marks costs less than new memory.
+    is_golden = np.zeros((PAIRS_AT_ONCE, golden.shape[1]), np.bool_)
     for first in range(0, len(chunk), PAIRS_AT_ONCE):
-        last = first + PAIRS_AT_ONCE
-        both[first:last] = sets[chunk[first:last]].multiply(golden[snippet[first:last]]).sum(axis=1)
+        pairs = slice(first, first + PAIRS_AT_ONCE)
+        snippets, row = np.unique(snippet[pairs], return_inverse=True)
+        marked, of_chunks = golden[snippets], sets[chunk[pairs]]
+        marks = np.repeat(np.arange(len(snippets)), np.diff(marked.indptr)), marked.indices
+        is_golden[marks] = True
+        is_shared = is_golden[np.repeat(row, np.diff(of_chunks.indptr)), of_chunks.indices]
+        both[pairs] = np.diff(np.append(0, np.cumsum(is_shared))[of_chunks.indptr])
+        is_golden[marks] = False
     return both
 
 
