@@ -35,6 +35,8 @@ _FIELDS: Fields = {
     "level": ("level", "difficulty"),
 }
 _FOLDERS = ("data", ".")
+_unread: dict[str, dict[object, object]] = {}
+"""The sha256 of the pickle that was unpacked last → its other splits, which are usually read next."""
 
 _RawRow = tuple[str, str, int, object]  # file, level, number within the level over all files (from 0), row
 
@@ -146,17 +148,21 @@ def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, field
 
 
 def _pickled(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, object]]:
-    value = read_pickle(entry)
-    levels = value.get(split) if isinstance(value, dict) else None
+    sha256 = entry.sha256()
+    splits = _unread.get(sha256, {})
+    if split not in splits:
+        _unread.clear()
+        value = read_pickle(entry)
+        _unread[sha256] = splits = value if isinstance(value, dict) else {}
+    levels = splits.pop(split, None)
     if not isinstance(levels, dict):
         rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
         return
-    value = None
     for level in _LEVELS:
         rows = levels.pop(level, [])
         if isinstance(rows, list):
-            # Each row is freed once it is read.
-            rows.reverse()
+            # Each row is freed once it is read. Copied, as a pickle's lists may be one object.
+            rows = rows[::-1]
             while rows:
                 yield level, rows.pop()
         else:

@@ -37,10 +37,16 @@ def without(key: str) -> Raw:
     return {name: value for name, value in row().items() if name != key}
 
 
-def put(folder: Path, easy: Sequence[object], hard: Sequence[object], name: str = "python_cff") -> Path:
+def put(
+    folder: Path,
+    easy: Sequence[object],
+    hard: Sequence[object],
+    name: str = "python_cff",
+    splits: Sequence[str] = ("test",),
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "data").mkdir(exist_ok=True)
-    data = gzip.compress(pickle.dumps({"test": {"easy": easy, "hard": hard}}), mtime=0)
+    data = gzip.compress(pickle.dumps({split: {"easy": easy, "hard": hard} for split in splits}), mtime=0)
     (folder / "data" / f"{name}.gz").write_bytes(data)
     return folder
 
@@ -188,6 +194,24 @@ def test_a_row_whose_gold_is_white_space_alone_is_kept_and_flagged(tmp_path: Pat
     ingested(put(tmp_path / "raw", [row(), *blank, kept], []), tmp_path / "lake").done("5 of 5 items ready")
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["gold_flags"].to_list() == [[], ["blank"], ["blank"], ["blank"], []]
+
+
+def test_both_splits_of_a_pickle_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def counted(entry: Entry) -> object:
+        read.append(entry.path)
+        return read_pickle(entry)
+
+    monkeypatch.setattr("ingest.benchmarks.repobench_r.read_pickle", counted)
+    folder = put(tmp_path / "raw", [row(), row()], [row(10)], splits=["test", "train"])
+    both = ("--subsets", "python_cff/train,python_cff/test")
+    ingested(folder, tmp_path / "lake", *both).done("6 of 6 items ready")
+    assert len(read) == 1
+    # Another file of the same name is not that file.
+    put(folder, [row()], [row(10)], splits=["test", "train"])
+    ingested(folder, tmp_path / "lake", *both).done("4 of 4 items ready")
+    assert len(read) == 2
 
 
 def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
