@@ -80,7 +80,8 @@
 
   function bodies(found, parts) {
     const width = columns(found).length + 1;
-    return parts.filter((part, place) => place === 0 || part.lines.length).map((part) => h("tbody", null,
+    return parts.filter((part, place) => place === 0 || part.lines.length).map((part, place) => h("tbody", null,
+      !found.nSystems && !place && h("tr", null, h("td", { class: "word", colspan: width }, "No system fits the filters.")),
       part.title && h("tr", { class: "apart" }, h("th", { scope: "rowgroup", colspan: width }, h("span", null, part.title))),
       ...part.lines.map((line) => row(found, line))));
   }
@@ -223,9 +224,9 @@
     box.hidden = !picked.length;
     const keys = picked.map((run) => run.split(".")[1] || run);
     link.hidden = picked.length < 2;
-    link.textContent = "Compare these " + picked.length;
+    link.textContent = picked.length < 2 ? "" : "Compare these " + picked.length;
     link.href = "compare.html#protocol=" + section.dataset.name + "&systems=" + keys.join(",");
-    box.querySelector("span").textContent = picked.length < 2 ? "One system picked; pick another to compare them." : "";
+    box.querySelector("span").textContent = picked.length === 1 ? "One system picked; pick another to compare them." : "";
   }
 
   // Updates the button that shows all systems, or only the first.

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const { load } = window.goldspan;
-  const { view, shown, draw, drawHeat, details, describe, columns, texts, split, dress, pick, setMore, setControls } = window.goldspan.board;
+  const { plural, view, shown, draw, drawHeat, details, describe, columns, texts, split, dress, pick, setMore, setControls } = window.goldspan.board;
   const MOST = 300, MOST_PICKED = 6;
   const said = document.getElementById("said");
   const sections = Array.from(document.querySelectorAll("section[data-board]"));
@@ -186,7 +186,8 @@
   }
 
   function tell(words) {
-    return () => { said.textContent = words || "Showing " + table().caption.textContent.replace(/\s+/g, " ").trim() + "."; };
+    const n = () => table().querySelectorAll("tr[data-run]").length;
+    return () => { said.textContent = words || "Showing " + plural(n(), "system") + ": " + table().caption.textContent.replace(/\s+/g, " ").trim() + "."; };
   }
 
   function changed(control) {
@@ -239,6 +240,7 @@
       state = { ...state, pick: picked.concat(control.checked ? control.value : []).join(",") };
       write();
       pick(section(), state.pick);
+      said.textContent = section().querySelector(".picks").textContent.trim();
     }
   });
   let typing = 0;
@@ -248,7 +250,15 @@
       typing = setTimeout(() => change({ search: event.target.value }).then(tell()), 200);
     }
   });
+  // An open menu covers the table: it closes by Escape, and by a click elsewhere.
+  const menus = () => section().querySelectorAll(".menu[open]");
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      menus().forEach((one) => { one.open = false; one.firstElementChild.focus(); });
+    }
+  });
   document.addEventListener("click", (event) => {
+    menus().forEach((one) => { one.open = one.contains(event.target); });
     const button = event.target.closest("button");
     if (!button) {
       return;

@@ -54,6 +54,8 @@
       beyond: [...document.querySelectorAll("th, td")]
         .filter((each) => seen(each) && each.getBoundingClientRect().right > innerWidth + 1).map(short),
       small: small.slice(0, 5),
+      faded: [...document.querySelectorAll(".ci i, .bar > *, .swatch, .mini i, .heat td")]
+        .filter((each) => seen(each) && getComputedStyle(each).printColorAdjust !== "exact").map(short).slice(0, 5),
       torn: [...document.querySelectorAll("tr, figure")]
         .filter((each) => seen(each) && getComputedStyle(each).breakInside !== "avoid").map(short).slice(0, 5),
       unnamed: boards.length && document.querySelector(".more") && !isNamed ? ["what paper leaves out is not named"] : [],

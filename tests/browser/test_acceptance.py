@@ -29,7 +29,7 @@ def visited(browser: Browser, hostile_site: Path, scheme: str, axe: str) -> Mapp
     "names",
     [
         ["title"], ["elsewhere"], ["inline", "handlers"], ["axe"], ["heads", "captions", "sorted", "live"], ["without"],
-        ["sideways"], ["beyond", "small", "torn", "unnamed"], ["moving", "unmarked"], ["attack"],
+        ["sideways"], ["beyond", "small", "faded", "torn", "unnamed"], ["moving", "unmarked"], ["attack"],
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -98,6 +98,20 @@ def test_a_column_is_sorted_by_keyboard(opened: Opened) -> None:
     assert names(page) == by(0)
 
 
+def test_a_menu_closes_by_escape_and_a_search_says_what_fits(opened: Opened) -> None:
+    page = opened("repoeval.html")
+    menu = page.locator(f"{SECTION} .menu summary").first
+    menu.press("Enter")
+    assert page.locator(f"{SECTION} .menu[open]").count() == 1
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert page.locator(f"{SECTION} .menu[open]").count() == 0
+    assert menu.evaluate("each => each === document.activeElement")
+    page.locator(control("search")).fill("nothing like it")
+    until(page, "document.getElementById('said').textContent.startsWith('Showing 0 systems: ')")
+    assert page.locator(f"{TABLE} tbody").all_text_contents() == ["No system fits the filters."]
+
+
 def test_words_are_sorted_as_words_and_what_is_missing_or_not_compared_stays_last(opened: Opened) -> None:
     page = settled_at(opened, "repoeval.html#sort=system")
     assert names(page) == sorted(names(page), key=str.lower)
@@ -215,6 +229,7 @@ def test_two_picked_systems_are_a_link_to_their_comparison(opened: Opened) -> No
     for name in ("bm25-okapi window-20-10", "jaccard fixed-nws-1500"):
         page.get_by_role("checkbox", name=f"Compare {name}").check()
     link = page.get_by_role("link", name="Compare these 2")
+    assert page.text_content("#said") == "Compare these 2"
     keys = [run_id(name).rpartition("--")[2] for name in ("window-20-10+bm25-okapi", "fixed-nws-1500+jaccard")]
     assert link.get_attribute("href") == f"compare.html#protocol={CHUNKING}&systems={','.join(keys)}"
     again = settled_at(opened, f"repoeval.html{page.evaluate('location.hash')}")
