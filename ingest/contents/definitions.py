@@ -22,8 +22,8 @@ MAX_ENCLOSING = 50
 _VALUES = "[(arrow_function) (function_expression) (generator_function) (class)]"
 
 
-def _nodes(kinds: str, capture: str = "definition") -> str:
-    return f"[{' '.join(f'({kind})' for kind in kinds.split())}] @{capture} "
+def _nodes(kinds: str, end: str = "", capture: str = "definition") -> str:
+    return f"[{' '.join(f'({kind}{end})' for kind in kinds.split())}] @{capture} "
 
 
 _JAVASCRIPT = f"""
@@ -35,7 +35,7 @@ _JAVASCRIPT = f"""
 _TYPESCRIPT = f"""
 {_JAVASCRIPT}
 {_nodes("abstract_class_declaration interface_declaration enum_declaration type_alias_declaration")}
-{_nodes("internal_module module", "scope")}
+{_nodes("internal_module module", capture="scope")}
 (public_field_definition name: (_) value: {_VALUES}) @bound
 """
 # `struct point p` only refers to a struct; a definition has a body.
@@ -49,8 +49,7 @@ QUERIES: Mapping[str, str] = {
     "typescript": _TYPESCRIPT,
     "tsx": _TYPESCRIPT,
     "java": _nodes(
-        "method_declaration class_declaration interface_declaration constructor_declaration enum_declaration "
-        "record_declaration annotation_type_declaration compact_constructor_declaration"
+        "method class interface constructor enum record annotation_type compact_constructor", "_declaration"
     ),
     "go": _nodes("function_declaration method_declaration type_spec type_alias"),
     "rust": _nodes("function_item impl_item struct_item trait_item enum_item union_item type_item macro_definition")
@@ -58,28 +57,15 @@ QUERIES: Mapping[str, str] = {
     "c": _C,
     "cpp": f"{_C} (class_specifier body: (_)) @definition {_nodes('alias_declaration concept_definition')}"
     "(namespace_definition) @scope",
-    "csharp": _nodes(
-        "method_declaration class_declaration interface_declaration constructor_declaration destructor_declaration "
-        "struct_declaration enum_declaration record_declaration delegate_declaration local_function_statement"
-    )
-    + "(namespace_declaration) @scope",
-    "php": _nodes(
-        "function_definition method_declaration class_declaration interface_declaration trait_declaration "
-        "enum_declaration"
-    )
-    + "(namespace_definition body: (_)) @scope",
+    "csharp": _nodes("method class interface constructor destructor struct enum record delegate", "_declaration")
+    + "(local_function_statement) @definition (namespace_declaration) @scope",
+    "php": _nodes("method class interface trait enum", "_declaration")
+    + "(function_definition) @definition (namespace_definition body: (_)) @scope",
     "ruby": _nodes("method singleton_method class module"),
-    "swift": _nodes(
-        "function_declaration class_declaration protocol_declaration init_declaration deinit_declaration "
-        "typealias_declaration"
-    ),
-    "kotlin": _nodes(
-        "function_declaration class_declaration object_declaration companion_object secondary_constructor type_alias"
-    ),
-    "scala": _nodes(
-        "function_definition class_definition trait_definition object_definition enum_definition type_definition "
-        "package_object"
-    ),
+    "swift": _nodes("function class protocol init deinit typealias", "_declaration"),
+    "kotlin": _nodes("function class object", "_declaration")
+    + _nodes("companion_object secondary_constructor type_alias"),
+    "scala": _nodes("function class trait object enum type", "_definition") + "(package_object) @definition",
 }
 """Grammar → its query.
 

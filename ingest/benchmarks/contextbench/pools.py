@@ -160,11 +160,10 @@ class PartReader:
                 faults = faults if audited else []
                 if audited and not any(row["gold"] == DOCS for row in audited.rows):
                     absent = listed([span.file for span in spans], MAX_EXAMPLES)
-                    reason = f"none of its gold files is in its repository: {absent}"
-                    if instance.gold_patch:
-                        reason = "its patch replaces no line of a source file of its repository"
-                    reason = "; ".join(faults[:MAX_EXAMPLES]) or reason
-                    faults = faults or [reason]
+                    no_line = "its patch replaces no line of a source file of its repository"
+                    no_file = f"none of its gold files is in its repository: {absent}"
+                    faults = faults or [no_line if instance.gold_patch else no_file]
+                    reason = "; ".join(faults[:MAX_EXAMPLES])
                 for fault in faults:
                     rejects.add(*instance.where, f"{instance.item_id}: {fault}")
                 item = {name: getattr(instance, name) for name in _SAME} | {"subset": self.subset, "why_not": reason}
