@@ -41,10 +41,9 @@ _INSTALLED = re.compile(r"(?:.*?/)?(?:node_modules|\.git)/|.+/(?=(?:pyvenv\.cfg|
 _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _MEANINGS = {"problem_statement": "question", "gold": "gold", "repo": "repository", "commit": "commit"}
 _SHAPES = (
-    f"Read are a BEIR folder; rows with {', '.join(sorted(WITH_PATCH))}, as SWE-bench has them; and rows with a "
-    "question and a list of places, each with a path and lines. Name your keys: --query KEY --gold 'KEY[].PATH:LINES' "
-    "(for one place in a row 'PATH:LINES' or 'PATH:START-END', of files alone 'KEY[].PATH' or KEY), --repo KEY and "
-    "--commit KEY. Any other shape is declared: docs/own-data.md."
+    f"Read are BEIR folders, rows of SWE-bench ({', '.join(sorted(WITH_PATCH))}), and rows with a question and places. "
+    "Name your keys: --query KEY, --gold 'KEY[].PATH:LINES' (one place in a row: 'PATH:LINES' or 'PATH:START-END'; "
+    "files alone: 'KEY[].PATH' or KEY), --repo KEY, --commit KEY. Any other shape is declared: docs/own-data.md."
 )
 
 
@@ -202,13 +201,12 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
             if name == OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
                 repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
             tree, known = read_folder(source, ""), (source / ".git").exists() and _committed(source)
-            unread = {match[0] for match in map(_INSTALLED.match, (entry.path for entry in tree.entries)) if match}
-            unread = set() if known else unread
-            entries = (entry for entry in tree.entries if not entry.path.startswith((".git/", *unread)))
-            kept = [entry for entry in entries if entry.size <= MAX_FILE_BYTES and (not known or entry.path in known)]
-            reasons = [f"{path} (installed packages or a cache)" for path in sorted(unread) if path[-5:] != ".git/"]
-            reasons += [f"{file.path} ({file.reason})" for file in tree.refused if not known or file.path in known]
+            matches = [] if known else [_INSTALLED.match(entry.path) for entry in tree.entries]
+            unread = sorted({match[0] for match in matches if match})
+            known = known or {entry.path for entry in tree.entries if not entry.path.startswith(tuple(unread))}
+            reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
+            kept = (entry for entry in tree.entries if entry.path in known and entry.size <= MAX_FILE_BYTES)
             files = {entry.path: entry.read() for entry in kept}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
