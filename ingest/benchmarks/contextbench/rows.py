@@ -126,8 +126,8 @@ def read_instances(
 
 
 def question_keys(fields: Fields) -> set[str]:
-    """The keys of which every row has one: those of the question."""
-    return {*columns_of({"": fields["problem_statement"]}), *MULTI}
+    """The keys of which every row has one: those of the question, and Multi-SWE-bench's."""
+    return {*columns_of({"": fields["problem_statement"]}), "resolved_issues"}
 
 
 def repository_of(row: ForeignRow, item_id: str) -> str:
