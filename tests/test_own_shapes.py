@@ -184,6 +184,7 @@ def test_rows_without_repositories_are_refused(tmp_path: Path) -> None:
         ("a.yaml", f"- id: q1\n  question: {QUESTION}\n  at: src/engine.py::burn\n", ("--gold", "at")),
         ("a.json", f'{{"v": 1, "tags": [{{}}], "qs": [{{"id": "q1", "query": "{QUESTION}", "gold": {PLACE}}}]}}', ()),
         ("a.json", f'{{"repo": "rockets", "qs": [{{"id": "q1", "query": "{QUESTION}", "gold": {PLACE}}}]}}', ()),
+        ("a.json", f'{{"v": 1, "q1": {{"query": "{QUESTION}", "gold": {PLACE}}}}}', ()),
         ("a.yaml", f"sets:\n- id: s\n  at: rockets\n  qs:\n  - id: q1\n    query: {QUESTION}\n    gold: {PLACE}\n",
          ("--repo", "at")),
         ("a.csv", f"id,question,gold,Relevance\nq1,{QUESTION},src/engine.py:4-5,2\nq1,{QUESTION},src/orbit.py,0\n", ()),

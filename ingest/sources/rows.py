@@ -126,15 +126,18 @@ def _rows(
 
 
 def _rows_in(value: object, row_keys: Collection[str]) -> list[object]:
-    """The rows in the lists of an object that is none itself, as in {"repo": "a", "questions": [...]}; else the value.
+    """The rows in an object that is none, as in {"repo": "a", "questions": [...]} and {"q1": {...}}; else the value.
 
-    A row has the texts of the objects around it as well, such as its repository, but not their ids.
+    A row has the texts of the objects around it as well, such as its repository, but not their ids. A key is an id.
     """
     if not isinstance(value, dict) or not value.keys().isdisjoint(row_keys):
         return [value]
-    about, rows = {key: each for key, each in value.items() if isinstance(each, str) and key[-2:] != "id"}, []
-    for each in value.values():
-        if isinstance(each, list):
+    about = {key: each for key, each in value.items() if isinstance(each, str) and key[-2:] != "id"}
+    rows = list[object]()
+    for name, each in value.items():
+        if isinstance(each, dict) and not each.keys().isdisjoint(row_keys):
+            rows.append({"id": name, **about, **each})
+        elif isinstance(each, list):
             entries = [{**about, **entry} if isinstance(entry, dict) else entry for entry in each]
             inner = [row for entry in entries for row in _rows_in(entry, row_keys)]
             is_rows = any(isinstance(row, dict) and not row.keys().isdisjoint(row_keys) for row in inner)
