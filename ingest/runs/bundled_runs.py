@@ -29,8 +29,6 @@ from lake.text import counted, listed
 SUBMISSIONS = Path("lake/submissions")
 DECLARATION = "system.yaml"
 _HINT = f"{SUBMISSIONS}/README.md explains its keys."
-
-
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -44,9 +42,7 @@ class SubmittedSystem(BaseModel):
     label: str = ""
     task: str = ""
     kind: Literal["retriever", "agent"]
-    authors: Annotated[
-        list[Text], Field(min_length=1), BeforeValidator(lambda it: it if isinstance(it, list) else [it])
-    ]
+    authors: Annotated[list[Text], Field(min_length=1), BeforeValidator(lambda x: x if isinstance(x, list) else [x])]
     contact: str = ""
     url: str = ""
     licence: Text

@@ -72,10 +72,8 @@ class Imported:
 
     def columns(self) -> dict[str, object]:
         """The columns of the run's row in `runs` that describe the import."""
-        counts, unread = (
-            [{"name": name, "n": n} for name, n in sorted(counted_by.items())]
-            for counted_by in (self.counts, self.unread)
-        )
+        both = (sorted(counts.items()) for counts in (self.counts, self.unread))
+        counts, unread = ([{"name": name, "n": n} for name, n in pairs] for pairs in both)
         return {"n_items": self.n_items, "notes": self.sentences(), "counts": counts, "unread": unread}
 
     def restored(self, row: pl.DataFrame) -> "Imported":

@@ -13,6 +13,8 @@ from lake.tables.of_runs import Hits
 
 DEFINITIONS = "docs"  # the rules for finding a definition that a document names
 _LARGEST_FLOAT32 = 3.4028234663852886e38
+_HOLE = ["repo", "path", "line"]
+_SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
 def read_rankings(job: ImportJob) -> ReadAnswers:
@@ -173,10 +175,6 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     job.result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end within a line, so its own bytes replace those of its lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
-
-
-_HOLE = ["repo", "path", "line"]
-_SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
 def read_completions(job: ImportJob) -> ReadAnswers:

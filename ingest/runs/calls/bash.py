@@ -113,10 +113,8 @@ class _Parser:
         elif node.type in _JOINING:
             for operator, statements in _joined(node):
                 # A loop over the rows that are piped into it prints them nowhere itself.
-                first_shown = max(
-                    (n for n, (stage, _) in enumerate(statements) if stage.type == "while_statement"), default=0
-                )
-                (body, redirects), *piped = statements[first_shown:]
+                loops = [n for n, (stage, _) in enumerate(statements) if stage.type == "while_statement"]
+                (body, redirects), *piped = statements[max(loops, default=0) :]
                 stages = [self._redirected(self._command(stage, Command()), after) for stage, after in piped]
                 start = self._redirected(first, redirects, is_fed=body.type)
                 joined_by = operator or around.joined_by
@@ -140,9 +138,8 @@ class _Parser:
         name, size = _source(variable), body.end_byte - body.start_byte
         is_short = self._repeated < _MAX_REPEATED
         values = list(chain.from_iterable(map(self._words, words))) if is_short and words else [UNKNOWN]
-        values = [
-            word for value in values for word in (self._echoed(value, name, body) if UNKNOWN in value else [value])
-        ]
+        known = (self._echoed(value, name, body) if UNKNOWN in value else [value] for value in values)
+        values = list(chain.from_iterable(known))
         self._repeated += len(values) * size
         start = len(self.pipelines)
         for value in values if self._repeated < _MAX_REPEATED else ():

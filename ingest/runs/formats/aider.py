@@ -17,14 +17,13 @@ _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*# aider chat started at ")
 _ADDED = re.compile(
     r"^> (?:Added (.+?) to (?:the chat|read-only files)\b|(.+?) *\n> Add file to the chat\? .*: [YyAa])", re.MULTILINE
 )
-"""A row about a file that the user added, or that an answer named and the user, or `--yes`, agreed to add."""
 _TYPED = re.compile(r"(?:^#### .*\n?)+", re.MULTILINE)
 _MODEL = re.compile(r"^> (?:Main m|M)odel: (\S+)", re.MULTILINE)
 _COST = re.compile(r"^> .*\bCost: \$([0-9]{1,9}(?:\.[0-9]{1,9})?) message", re.MULTILINE)
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a history, with a step for each file that was added."""
+    """The one trajectory of a history, with a step for each file that was added, by the user or as an answer asked."""
     text, (patch, notes) = file.text(), file.patch_beside()
     costs, models = list(map(float, _COST.findall(text))), _MODEL.findall(text)
     events: list[Event] = [Note("prompt", typed.replace("#### ", "")) for typed in _TYPED.findall(text)]

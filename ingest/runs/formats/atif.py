@@ -112,9 +112,8 @@ class _Record:
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         text = "\n".join(map(content_of, results)) if results else None
-        flags = [
-            part.get(key) for result in results for part in (result, object_at(result, "extra")) for key in _ERRORS
-        ]
+        parts = [part for result in results for part in (result, object_at(result, "extra"))]
+        flags = [part.get(key) for part in parts for key in _ERRORS]
         failed = any(flag is True for flag in flags)
         typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))

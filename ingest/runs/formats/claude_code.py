@@ -144,8 +144,7 @@ def _task_of(file: TrajectoryFile) -> str:
 def _totals(end: JsonRecord, seconds: float | None) -> AgentUsage:
     """The usage in the row that ends what `claude -p` prints."""
     names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    models = object_at(end, "modelUsage").values()
-    by_model = [TokenCounts.under(names, model) for model in models]
+    by_model = [TokenCounts.under(names, model) for model in object_at(end, "modelUsage").values()]
     seconds, n_turns = seconds or (count_at(end, "duration_ms") or 0) / 1000 or None, count_at(end, "num_turns")
     usd, status = dollars_at(end, "total_cost_usd"), str_at(end, "subtype")
     usage = AgentUsage(usd=usd, seconds=seconds, n_turns=n_turns, exit_status=status)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
@@ -72,7 +73,7 @@ def _events_of(session: Session) -> Iterator[Event]:
 def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
     """The events of a rollout."""
     items = [_item(event) for event in events]
-    outputs, totals = _outputs(items), set[TokenCounts]()
+    outputs, totals, ran = _outputs(items), set[TokenCounts](), _commands_by_call(events, items)
     # Newer versions give a subagent's id only in rows next to the calls.
     payloads = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
     threads = ((row, thread) for row in payloads if (thread := str_at(row, "agent_thread_id")))
@@ -92,7 +93,7 @@ def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
         turn = len(session.turns) + 1  # an answer is recorded after its calls
         if kind in _CALLS:
             output = outputs.get(str_at(item, "call_id"))
-            for call in _calls(kind, item, output):
+            for call in _calls(kind, item, output, ran.get(str_at(item, "call_id"), ())):
                 yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
                 texts = (begun.get(str_at(item, "call_id"), ""), *(output.texts or ()))
@@ -119,8 +120,7 @@ def _subagents(session: Session, output: str) -> Iterator[Event]:
     for name in names:
         ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
         for path in [path for path in sorted(session.file.all) if ends.search(path)] or [""]:
-            file = session.file.all.get(path)
-            yield from session.events_in(file, lambda rows: _rollout(session, rows))
+            yield from session.events_in(session.file.all.get(path), lambda rows: _rollout(session, rows))
 
 
 def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts | None:
@@ -147,7 +147,18 @@ def _item(event: JsonRecord) -> JsonRecord:
     return event if kind in ("message", *_CALLS, *_OUTPUTS) else {}
 
 
-def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[ToolCall]:
+def _commands_by_call(events: Sequence[JsonRecord], items: Sequence[JsonRecord]) -> dict[str, list[JsonRecord]]:
+    """The commands that ran during each call, by call id: newer versions record them in rows next to the calls."""
+    commands, call_id = dict[str, list[JsonRecord]](), ""
+    for event, item in zip(events, items, strict=True):
+        call_id = str_at(item, "call_id") if item.get("type") in _CALLS else call_id
+        if (ran := object_at(event, "payload", "item")).get("type") == "CommandExecution":
+            folder = unquote(str_at(ran, "cwd").removeprefix("file://"))
+            commands.setdefault(call_id, []).append({"command": ran.get("command"), "workdir": folder})
+    return commands
+
+
+def _calls(kind: str, item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] = ()) -> Iterator[ToolCall]:
     name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls = [(name, arguments)]
@@ -155,6 +166,9 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None) -> Iterator[Tool
         calls = [("local_shell", object_at(item, "action"))]
     elif name == "exec":
         calls = script_calls(str_at(arguments, "input")) or calls
+        if ran and any(tool == "exec_command" and not ToolCall(tool, given).command for tool, given in calls):
+            # Only the script itself knew some of its commands.
+            calls = [call for call in calls if call[0] != "exec_command"] + [("exec_command", given) for given in ran]
     elif name.endswith("parallel") and "tool_uses" in arguments:
         uses = objects_at(arguments, "tool_uses")
         calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
