@@ -145,7 +145,7 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> tuple[ToolCall, str]:
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": view_range}
     elif not action:
         arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
-    call = ToolCall(_TOOLS[action] if action else str_at(event, "tool_name"), arguments)
+    call = ToolCall(_TOOLS.get(action, action) or str_at(event, "tool_name"), arguments)
     if result is None:
         return call, ""
     observation = object_at(result, "observation")
