@@ -20,6 +20,8 @@ _MAX_STEPS_PER_BYTE = 10
 _PARSED_AT_ONCE, _ASKED_AT_ONCE = 1 << 16, 1 << 8
 """The bytes passed to the parser at a time, and to a node that is asked for its text: each time they are copied."""
 
+_FRAMES_FOR_TEXT = 8  # more than the parser takes to read a text again
+
 
 @cache
 def _parser(language: str) -> Parser | None:
@@ -57,6 +59,17 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
         return "parsing takes too many steps"
     n_bytes = _ASKED_AT_ONCE
     return root
+
+
+def text_of(node: Node) -> bytes:
+    """A node's text. Raises RecursionError near the end of the stack: raised inside the parser, it ends the program."""
+    _go_deeper(_FRAMES_FOR_TEXT)
+    return node.text or b""
+
+
+def _go_deeper(n_frames: int) -> None:
+    if n_frames:
+        _go_deeper(n_frames - 1)
 
 
 def given_up(root: Node) -> int:

@@ -10,7 +10,7 @@ from itertools import chain, count, pairwise
 
 from tree_sitter import Node
 
-from ingest.contents.syntax_trees import syntax_tree
+from ingest.contents.syntax_trees import syntax_tree, text_of
 from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline
 from ingest.runs.trajectory import UNKNOWN
 
@@ -233,7 +233,7 @@ class _Parser:
         if kind != "string":
             return UNKNOWN if node.is_named or text in "{}" else text
         # No node contains the white space between the pieces of a text in double quotes.
-        source, end, pieces = node.text or b"", 1, list[str]()
+        source, end, pieces = text_of(node), 1, list[str]()
         for child in node.named_children:
             start = child.start_byte - node.start_byte
             plain = re.sub(r"\\([$`\"\\\n])", lambda mark: mark[1].strip("\n"), _source(child))
@@ -287,4 +287,4 @@ def _joined(node: Node) -> list[tuple[str, list[_Stage]]]:
 
 
 def _source(node: Node) -> str:
-    return (node.text or b"").decode(errors="replace")
+    return text_of(node).decode(errors="replace")

@@ -7,7 +7,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from ingest.contents.syntax_trees import syntax_tree
+from ingest.contents.syntax_trees import syntax_tree, text_of
 from ingest.runs.values import JsonRecord, object_at
 
 _MAX_CALLS = 1_000
@@ -72,4 +72,4 @@ def _part(node: Node | None, name: str) -> Node | None:
 
 
 def _text(node: Node | None) -> str:
-    return (node.text or b"").decode(errors="replace") if node is not None else ""
+    return text_of(node).decode(errors="replace") if node is not None else ""

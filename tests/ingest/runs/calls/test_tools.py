@@ -4,6 +4,7 @@ from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.formats.mini_swe_agent import views_of_command
 from ingest.runs.trajectory import FileSpan, in_repository, spans_named
+from ingest.runs.values import JsonRecord
 
 
 @pytest.mark.parametrize(
@@ -91,9 +92,15 @@ def test_a_file_that_is_not_shown_again_is_not_seen(output: str) -> None:
     assert parse_call(ToolCall("Read", {"file_path": "a.py"}, output)).views == ()
 
 
-def test_scripts_nested_too_deep_are_no_scripts() -> None:
-    assert not script_calls("tools.a(" * 5_000 + ")" * 5_000)
-    assert not script_calls("f(" * 3_000 + "tools.a({})" + ")" * 3_000)
+@pytest.mark.parametrize("n_frames", range(4))
+def test_scripts_nested_too_deep_are_no_scripts(n_frames: int) -> None:
+    # Where the stack ends, in the parser or in Python, depends on where it begins.
+    def calls_below(script: str, n: int) -> list[tuple[str, JsonRecord]]:
+        return calls_below(script, n - 1) if n else script_calls(script)
+
+    assert not calls_below("tools.a(" * 5_000 + ")" * 5_000, n_frames)
+    assert not calls_below("f(" * 3_000 + "tools.a({})" + ")" * 3_000, n_frames)
+    assert not calls_below("tools.a({x: " + "'a' + " * 3_000 + "'b'})", n_frames)
 
 
 @pytest.mark.parametrize(
