@@ -104,7 +104,8 @@ class Session:
             elif isinstance(event, Answer):
                 n_before = len(self.turns)
                 self.turn = self.turns.setdefault(event.key or f"answer {n_before + 1}", n_before + 1)
-                answers[self.turn] = max(event, answers.get(self.turn, event), key=_n_output)
+                same = (event, answers.get(self.turn, event))
+                answers[self.turn] = max(same, key=lambda one: one.tokens.n_output if one.tokens else 0)
             elif isinstance(event, AgentUsage):
                 usage = event
             elif event.call_id not in ids:
@@ -142,10 +143,6 @@ class Session:
             usage=usage, root=root, prompts=tuple(filter(str.strip, notes["prompt"]))[:_MAX_PROMPTS],
             shown_at=shown_at, read_with=frozenset(self.opened),
         ).beside(self.published)  # fmt: skip
-
-
-def _n_output(answer: Answer) -> int:
-    return answer.tokens.n_output if answer.tokens else 0
 
 
 def _below(root: str) -> Callable[[str], str]:

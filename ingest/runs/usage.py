@@ -91,8 +91,7 @@ class AgentUsage:
 def dollars_at(value: object, *keys: str) -> float | None:
     """An amount above 0, else None: a model without a price is recorded as costing 0."""
     amount = at(value, *keys)
-    is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
-    return float(amount) if is_number and isinstance(amount, int | float) and 0 < amount < 2**53 else None
+    return float(amount) if isinstance(amount, int | float) and amount is not True and 0 < amount < 2**53 else None
 
 
 def seconds_of(events: Iterable[JsonRecord]) -> float | None:

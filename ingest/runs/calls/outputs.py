@@ -87,8 +87,7 @@ def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
 
 def numbers_in(output: str) -> list[int]:
     """The line numbers in a numbered text (`cat -n`, `nl -ba`), in its order."""
-    numbers = (line_of(match[1]) for match in _NUMBERED.finditer(output, 0, _MAX_CHARACTERS))
-    return [line for line in numbers if line]
+    return [line for match in _NUMBERED.finditer(output, 0, _MAX_CHARACTERS) if (line := line_of(match[1]))]
 
 
 def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]:

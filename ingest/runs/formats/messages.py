@@ -18,13 +18,14 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats import codex, gemini_cli
 from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
-from ingest.runs.usage import TokenCounts, dollars_at
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
 
 _OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
 _COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
+_COUNTS_OF_KIMI = ("inputOther", "inputCacheRead", "inputCacheCreation", "output")
 _ROLES = {"model": "assistant", "gpt": "assistant", "human": "user"}  # Google's and ShareGPT's names of roles
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
@@ -159,6 +160,10 @@ def _events_of(session: Session) -> Iterator[Event]:
                 yield gemini_cli.with_output(call, output, failed=failed)
             else:
                 yield replace(call, output=output, failed=failed)
+    spent = [row for row in session.parts[0] if row.get("usageScope") == "turn"]  # Kimi Code's
+    seconds = seconds_between(row.get("time") for row in session.parts[0]) if spent else None
+    usage = AgentUsage(most_frequent(str_at(row, "model") for row in spent), seconds=seconds)
+    yield usage.with_tokens(TokenCounts.under(_COUNTS_OF_KIMI, row.get("usage")) for row in spent)
 
 
 MESSAGES = session_importer(

@@ -28,7 +28,7 @@ def _events_of(session: Session) -> Iterator[Event]:
         kind = row.get("type")
         yield Note("folder", str_at(row, "cwd"))
         if kind == "assistant":
-            yield Answer("", str_at(row, "model"), tokens_of(row.get("usageMetadata"), _COUNTS))
+            yield Answer(str_at(row, "uuid"), str_at(row, "model"), tokens_of(row.get("usageMetadata"), _COUNTS))
         text = "\n".join(str_at(part, "text") for part in _parts(row) if part.get("thought") is not True)
         # A subagent's rows are among the others.
         if kind in ("user", "assistant") and row.get("isSidechain") is not True:
