@@ -76,12 +76,19 @@ class ExpectedOutcome(NamedTuple):
 
 
 def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
-    """The expectations on benchmarks in the lake, each with the pairs of systems that test it."""
-    known = {name for name, protocol in facts.protocols.items() if protocol.benchmark in facts.benchmarks}
+    """The expectations on benchmarks in the lake, each with the pairs of systems that test it.
+
+    Editions and own data test those on the benchmark whose rules score them.
+    """
+    by_rule: dict[str, list[str]] = {}
+    for name, protocol in facts.protocols.items():
+        if protocol.benchmark in facts.benchmarks:
+            rule = f"{facts.benchmarks[protocol.benchmark].kind}@{name.partition('@')[2]}"
+            by_rule.setdefault(rule, []).append(name)
     return [
         (expectation, [outcome for name in names for outcome in _outcomes(facts, expectation, name)])
         for expectation in EXPECTATIONS
-        if (names := [name for name in expectation.protocols if name in known])
+        if (names := [name for rule in expectation.protocols for name in by_rule.get(rule, ())])
     ]
 
 

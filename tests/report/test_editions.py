@@ -57,6 +57,7 @@ def test_an_edition_and_the_lakes_board_show_equal_numbers(lake_folder: Path, ed
     command("report", "--lake", lake_folder, "--site", site, "--published", editions).done()
     page = (site / f"{NAME}.html").read_text(encoding="utf-8")
     assert "These results ship with Goldspan, labelled <strong>five tasks</strong>" in page
+    assert "RepoEval (five tasks), chunking-v1: " in (site / "methods.html").read_text(encoding="utf-8")
     overview = (site / "index.html").read_text(encoding="utf-8")
     assert overview.index(f'href="{NAME}.html"') < overview.index('href="repoeval.html"')
     numbers = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["numbers"]
