@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from lake.catalog.protocol import MAX_VALUES
-from lake.fingerprint import seeded_hash
 from lake.relevance import disjoint
 from lake.store import Lake
 from lake.tables import FLAGS
 from lake.text import counted
 from lake.verdict import SENTENCES
-from report.format import DASH, count, item_address
+from report.format import DASH, count
 from report.leaderboard.board import Board, columns_of
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
@@ -25,7 +24,6 @@ from report.pages.systems import LEAST_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
-N_DRAWN = 50
 _PATH = "methods.html"
 
 
@@ -42,7 +40,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "between": [difference for name in facts.benchmarks for difference in _differences(facts, name)],
         "metrics": [metric for name, metric in facts.metrics.items() if name in measured],
         "findings": findings(facts),
-        "needs": [needs for benchmark in facts.benchmarks.values() if (needs := _needs(facts.lake, benchmark))],
+        "needs": [(each, counts) for each in facts.benchmarks.values() if (counts := _needs(facts.lake, each))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": LEDGER_TITLES,
@@ -158,26 +156,10 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     return differences
 
 
-def _needs(lake: Lake, benchmark: BenchmarkRow) -> dict[str, object] | None:
-    """The counts of what completions need (column `need`) and a sample of items with gold; None without such gold.
-
-    The gold rule is `needs`; spans are written as `path:first–last`, with lines counted from 1.
-    """
-    gold = lake.scan("gold_spans", benchmark=benchmark.name).filter(gold="needs")
-    spans = gold.sort("item_id", "path", "line_start").select("item_id", "path", "line_start", "line_end").collect()
-    if spans.is_empty():
-        return None
+def _needs(lake: Lake, benchmark: BenchmarkRow) -> list[tuple[str, int]]:
+    """What completions need (column `need`), with the numbers of items; none without gold by the rule `needs`."""
     kinds = lake.scan("items", benchmark=benchmark.name).filter(pl.col("need").is_not_null()).group_by("need")
-    counts = kinds.agg(n=pl.len()).sort("n", "need", descending=[True, False]).collect()
-    by_item: dict[str, list[str]] = {}
-    for item_id, path, start, end in spans.iter_rows():
-        by_item.setdefault(item_id, []).append(f"{path}:{start + 1}–{end}")
-    chosen = sorted(by_item, key=seeded_hash)[:N_DRAWN]
-    drawn = [
-        {"item_id": item, "address": item_address(benchmark.name, item), "spans": by_item[item]}
-        for item in sorted(chosen)
-    ]
-    return {"benchmark": benchmark, "counts": counts.rows(), "drawn": drawn}
+    return kinds.agg(n=pl.len()).sort("n", "need", descending=[True, False]).collect().rows()
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])
