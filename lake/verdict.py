@@ -79,7 +79,11 @@ class Verdict:
         if self.nothing:
             return self.nothing
         interval = by = ""
+        leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
         if self.low is not None and self.high is not None:
+            # An interval without 0 is shown with enough digits for none of its ends to look like 0.
+            least = min(abs(self.low), abs(self.high)) if leaves_out_0 else 1.0
+            digits = next((n for n in range(digits, 9) if round(least, n)), 9)
             low, high = (self.low, self.high) if self.delta >= 0 else (-self.high, -self.low)
             interval = f" (95 % CI {self.low:z.{digits}f} to {self.high:z.{digits}f})"
             by = f" (95 % CI {low:z.{digits}f} to {high:z.{digits}f})"
@@ -94,7 +98,6 @@ class Verdict:
             least="" if bound is None else f"; smallest detectable difference {alone}{bound:.{digits}f}",
         )
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
-        leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
         notes += [PAIR_ALONE] if self.kind == INSEPARABLE and leaves_out_0 and not self.exploratory else []
         notes += [ITEM_NOTE] if self.unit == ITEM else []
         return f"{text[:-1]} ({'; '.join(notes)})." if notes else text

@@ -229,4 +229,5 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
         number = f"{number_of(row['number'])} ({interval})"
         state = group if row["is_whole"] else "partial"
-        yield f"  {row['system']:{width}}  {number}  {item_counts(row)} items  {state}".rstrip()
+        items = "item" if row["of_items"] == 1 else "items"
+        yield f"  {row['system']:{width}}  {number}  {item_counts(row)} {items}  {state}".rstrip()

@@ -70,6 +70,7 @@ def test_no_sentence_has_a_negative_zero(kind: str, ends: tuple[float, float]) -
         (-0.975, -0.975, -0.975, "scores 0.975 less (95 % CI 0.975 to 0.975)"),
         (-0.2, -0.3, -0.1, "scores 0.200 less (95 % CI 0.100 to 0.300)"),
         (0.2, 0.1, 0.3, "by 0.200 (95 % CI 0.100 to 0.300)"),
+        (0.00023, 0.00008, 0.0004, "by 0.0002 (95 % CI 0.0001 to 0.0004)"),
     ],
 )
 def test_the_interval_is_that_of_what_is_said(delta: float, low: float, high: float, by: str) -> None:
