@@ -37,16 +37,10 @@ def without(key: str) -> Raw:
     return {name: value for name, value in row().items() if name != key}
 
 
-def put(
-    folder: Path,
-    easy: Sequence[object],
-    hard: Sequence[object],
-    name: str = "python_cff",
-    splits: Sequence[str] = ("test",),
-) -> Path:
+def put(folder: Path, easy: Sequence[object], hard: Sequence[object], name: str = "python_cff") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "data").mkdir(exist_ok=True)
-    data = gzip.compress(pickle.dumps({split: {"easy": easy, "hard": hard} for split in splits}), mtime=0)
+    data = gzip.compress(pickle.dumps({split: {"easy": [*easy], "hard": [*hard]} for split in ("test", "train")}))
     (folder / "data" / f"{name}.gz").write_bytes(data)
     return folder
 
@@ -204,12 +198,12 @@ def test_both_splits_of_a_pickle_are_read_at_once(tmp_path: Path, monkeypatch: p
         return read_pickle(entry)
 
     monkeypatch.setattr("ingest.benchmarks.repobench_r.read_pickle", counted)
-    folder = put(tmp_path / "raw", [row(), row()], [row(10)], splits=["test", "train"])
+    folder = put(tmp_path / "raw", [row(), row()], [row(10)])
     both = ("--subsets", "python_cff/train,python_cff/test")
     ingested(folder, tmp_path / "lake", *both).done("6 of 6 items ready")
     assert len(read) == 1
     # Another file of the same name is not that file.
-    put(folder, [row()], [row(10)], splits=["test", "train"])
+    put(folder, [row()], [row(10)])
     ingested(folder, tmp_path / "lake", *both).done("4 of 4 items ready")
     assert len(read) == 2
 
