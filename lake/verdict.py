@@ -100,7 +100,8 @@ class Verdict:
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
         notes += [PAIR_ALONE] if self.kind == INSEPARABLE and leaves_out_0 and not self.exploratory else []
         notes += [ITEM_NOTE] if self.unit == ITEM else []
-        return f"{text[:-1]} ({'; '.join(notes)})." if notes else text
+        before = f"{text[:-2]}; " if text.endswith(").") else f"{text[:-1]} ("
+        return f"{before}{'; '.join(notes)})." if notes else text
 
 
 class Line(NamedTuple):

@@ -236,7 +236,7 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
         layers.append(with_names.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
     if has_front:
         line = marks_of("line").encode(x=x, y=y)
-        joined = line.mark_line(color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after")
+        joined = line.mark_line(color=MUTED, strokeWidth=3, opacity=0.7, interpolate="step-after")
         # Only for the legend: the visible marks have shades of these colours.
         legend = marks_of("rows").encode(x=x, y=y, color=kind, shape=shape).mark_point(filled=True, size=0)
         marks = marks_of("front").encode(x=x, y=y)

@@ -106,6 +106,6 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
         "recall@10": ["subset=function-2k"],
     }
     assert concluded["ndcg@10"]["subset=function-2k"].startswith("No system beats own-file: ")
-    assert concluded["ndcg@10"]["repo=acme/one"].endswith("(exploratory: not corrected for multiple comparisons).")
+    assert concluded["ndcg@10"]["repo=acme/one"].endswith("exploratory: not corrected for multiple comparisons).")
     by_recall = concluded["recall@10"]["subset=function-2k"]
     assert by_recall.startswith("bm25-okapi, first by recall at 10, beats own-file by 0.25")

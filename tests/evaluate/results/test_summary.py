@@ -31,7 +31,7 @@ def lines(lake: Lake) -> list[str]:
     [
         (
             BETTER,
-            f"ranked first, beats {REFERENCE} by 0.250 (95 % CI 0.100 to 0.400) (exploratory: not corrected for "
+            f"ranked first, beats {REFERENCE} by 0.250 (95 % CI 0.100 to 0.400; exploratory: not corrected for "
             "multiple comparisons; for these repositories only).",
         ),
         (WORSE, f"No system beats {REFERENCE}: "),
@@ -40,7 +40,7 @@ def lines(lake: Lake) -> list[str]:
             f"is not significantly different from {REFERENCE}: +0.250 (95 % CI 0.100 to 0.400); "
             "smallest detectable difference (testing this pair alone) 0.300",
         ),
-        (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (95 % CI 0.100 to 0.400)"),
+        (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (95 % CI 0.100 to 0.400; "),
         (TOO_FEW, f"Too few items to compare {{}} with {REFERENCE}: +0.250"),
     ],
 )
