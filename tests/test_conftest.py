@@ -56,14 +56,6 @@ def test_in_ci_what_is_skipped_in_any_process_is_named_and_fails(tmp_path: Path)
     assert "tests/test_other.py" in skipped
 
 
-def test_elsewhere_skips_pass_and_say_why(tmp_path: Path) -> None:
-    done = _pytest(tmp_path, SKIPPED)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed, 2 skipped, 1 xfailed" in done.stdout
-    assert "../shared/data, the real benchmark data, is not there" in done.stdout
-    assert "counts as failed" not in done.stdout
-
-
 def test_what_reads_data_that_is_not_there_is_not_picked_in_ci_and_slow_elsewhere(tmp_path: Path) -> None:
     assert "1 passed, 1 deselected, 1 xfailed" in _pytest(tmp_path, TESTS, CI="true").stdout
     put(tmp_path / "tests/browser/test_page.py", b"def test_page() -> None:\n    pass\n")

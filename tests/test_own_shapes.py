@@ -148,9 +148,7 @@ def test_only_an_unreadable_row_is_rejected_and_only_while_it_is_there(tmp_path:
          "a published benchmark"),
     ],
 )  # fmt: skip
-def test_unknown_shapes_are_refused(
-    tmp_path: Path, content: bytes | None, flags: tuple[str, ...], code: Exit, words: str
-) -> None:
+def test_unknown_shapes(tmp_path: Path, content: bytes | None, flags: tuple[str, ...], code: Exit, words: str) -> None:
     items = tmp_path / "my.jsonl"
     if content is not None:
         put(items, content)

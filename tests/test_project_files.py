@@ -1,4 +1,3 @@
-import json
 import os
 import re
 import subprocess
@@ -37,22 +36,6 @@ def test_pull_requests_are_tested_as_the_project_tests_itself() -> None:
     in_ci = re.findall(r"^make (test|test-slow|check)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
     assert len(in_ci) == 3
     assert all(f"make {verb}" in steps for verb in in_ci)
-
-
-@pytest.mark.parametrize("name", ["add-a-system", "wrong-number"])
-def test_a_template_asks_for_what_is_needed(name: str) -> None:
-    template = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text())
-    assert template["name"]
-    assert template["description"]
-    questions = [part for part in template["body"] if part["type"] != "markdown"]
-    assert all(part["attributes"]["label"] for part in questions)
-    assert sum(part.get("validations", {}).get("required", False) for part in questions) >= 3
-
-
-def test_the_development_container_makes_what_the_makefile_knows() -> None:
-    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
-    assert "make .venv/.dev" in container["postCreateCommand"]
-    assert ".venv/.dev:" in (ROOT / "Makefile").read_text() or ".venv/.%" in (ROOT / "Makefile").read_text()
 
 
 def make(*words: str, shell: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

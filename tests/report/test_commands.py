@@ -22,23 +22,10 @@ def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: P
     assert (outcome["expected"], outcome["scored"], outcome["made"]) == (n_pages, n_pages, 0)
 
 
-def test_a_skipped_build_loads_neither_vega_nor_jinja(small: Lake, site: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from lake.store import Lake; import report.commands.build; "
-        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(site)!r})).is_current; "
-        "assert not {'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
-    )
-    python("-c", code).done()
-
-
 @pytest.mark.parametrize(("what", "name"), [("pages", "leaderboard"), ("formats", "trec")])
 def test_list_says_what_there_is(what: str, name: str) -> None:
     done = command("report", "list", what, "--format", "json")
     assert name in [row["name"] for row in json.loads(done.out)]
-
-
-def test_an_unknown_listing_asks_did_you_mean() -> None:
-    command("report", "list", "page").refused(Exit.USAGE, "Did you mean 'pages'?")
 
 
 def test_a_full_disk_is_said_and_the_site_before_is_left(small: Lake, site: Path, tmp_path: Path) -> None:

@@ -20,10 +20,6 @@ def test_a_data_file_gives_its_value_and_ends_no_script(value: object) -> None:
     assert json.loads(text[len('goldspan.give("x/y",') : -3]) == value
 
 
-def test_half_a_character_is_no_reason_to_fail() -> None:
-    assert data_file("x", "a\udc80b").decode("utf-8").startswith('goldspan.give("x","a')
-
-
 def test_packed_bytes_are_had_again() -> None:
     content = bytes(range(256)) * 99
     assert zlib.decompress(base64.b64decode(packed(content))) == content

@@ -40,11 +40,7 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
         (size, (999, 12_345), ["999 bytes", "12.3 kB"]),
         (slug, ("repobench-r", "../../etc", "\u202e"), ["repobench-r", "etc", "unnamed"]),
     ],
-    ids=[
-        "three decimals", "no p of zero", "no minus of zero", "nor a sign", "two digits", "scaled", "counts",
-        "sizes", "safe in a path",
-    ],
-)  # fmt: skip
+)
 def test_values_are_written_out(form: Callable[[object], str], values: Sequence[object], texts: list[str]) -> None:
     assert list(map(form, values)) == texts
 

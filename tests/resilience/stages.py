@@ -100,9 +100,7 @@ def every_part_is_whole(lake: Path) -> None:
             store.scan_parts([part], name).collect()
 
 
-def finishes_as_if_nothing_had_been(
-    source: Path, lake: Path, undisturbed: Mapping[str, bytes], *, stages: int = 2
-) -> None:
+def finishes_as_before(source: Path, lake: Path, undisturbed: Mapping[str, bytes], *, stages: int = 2) -> None:
     """The next run ends well and leaves what an undisturbed one leaves, and nothing else."""
     for run in finish(source, lake, stages=stages):
         assert run.code == 0, run.err

@@ -18,7 +18,7 @@ from tests.resilience.stages import (
     Moment,
     every_part_is_whole,
     finish,
-    finishes_as_if_nothing_had_been,
+    finishes_as_before,
     start,
 )
 from tests.tiny import ROOT, leftovers, stored
@@ -53,7 +53,7 @@ def test_a_stage_killed_at_its_writes_is_taken_up_again(home: Path, tmp_path: Pa
         every_part_is_whole(lake)
         assert stage == "evaluate" or len(_writes(lake)) == number - (moment == "before")
         ranked = {path: path.stat().st_mtime_ns for path in lake.glob("run_items/**/*.parquet")}
-        finishes_as_if_nothing_had_been(home / "source", lake, whole, stages=n_stages)
+        finishes_as_before(home / "source", lake, whole, stages=n_stages)
         # What was ranked is not ranked again.
         assert {path: path.stat().st_mtime_ns for path in ranked} == ranked
 
@@ -89,7 +89,7 @@ def test_signals(home: Path, tmp_path: Path, stage: str, sent: signal.Signals, c
     assert (child.returncode, out) == (code, "")
     assert f"{why}. Finished work is kept; run the same command again to continue." in err
     assert "Traceback" not in err
-    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
+    finishes_as_before(home / "source", lake, stored(home / "lake2"))
 
 
 PR_CAPBSET_DROP = 24
@@ -154,4 +154,4 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_half_written(home: Path, tmp
     assert leftovers(lake) == []
     every_part_is_whole(lake)
     assert stored(lake).items() <= stored(home / "lake2").items()
-    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
+    finishes_as_before(home / "source", lake, stored(home / "lake2"))

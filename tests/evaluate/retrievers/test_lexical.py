@@ -60,9 +60,7 @@ def test_jaccard_is_tokens_in_both_over_tokens_in_either(texts: list[str], query
 
 
 @given(DOCUMENTS, QUERIES, st.sampled_from([(1.5, 0.75), (1.2, 0.0), (0.9, 1.0)]))
-def test_bm25_lucene_is_bm25s(
-    documents: list[list[str]], queries: list[list[str]], numbers: tuple[float, float]
-) -> None:
+def test_lucene_is_bm25s(documents: list[list[str]], queries: list[list[str]], numbers: tuple[float, float]) -> None:
     k1, b = numbers
     peer = bm25s.BM25(method="lucene", k1=k1, b=b, dtype="float64")
     peer.index(documents, show_progress=False)
