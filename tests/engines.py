@@ -1,12 +1,15 @@
 """Work that tests hand to an engine, and where it is done."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TypeVar
+from threading import RLock
+from typing import ParamSpec, TypeVar
 from unittest.mock import patch
 
 from lake.engine import Engine, InThisProcess
 
+P = ParamSpec("P")
 J = TypeVar("J")
 R = TypeVar("R")
 
@@ -14,10 +17,15 @@ POOL = "lake.engine.ProcessPoolExecutor"
 
 
 class NoProcesses(InThisProcess):
-    """A pool of processes in which the process that starts it does the work."""
+    """A pool of one process, in which the process that starts it does the work, one job at a time."""
 
+    # Two threads that draw would wait for each other: Vega waits for its own lock while it holds the interpreter's.
     def __init__(self, *_: object, **__: object) -> None:
-        super().__init__()
+        self._working = RLock()
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        with self._working:
+            return super().submit(fn, *args, **kwargs)
 
 
 @contextmanager

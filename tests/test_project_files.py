@@ -60,10 +60,6 @@ def test_an_unknown_variable_is_refused_with_the_one_that_may_be_meant(typed: st
     assert f"unknown variable {typed}; did you mean {close}?" in run.stderr
 
 
-def test_a_variable_that_is_like_none_is_refused_too() -> None:
-    assert "unknown variable QQ." in make("ingest", "QQ=1").stderr
-
-
 def test_a_flag_of_the_shell_is_said_not_to_be_taken_in_one_line() -> None:
     run = make("ingest", "report", shell={"LAKE": "x", "DEBUG": "1"})
     assert (run.returncode, run.stderr.count("\n")) == (0, 1)

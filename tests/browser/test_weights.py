@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from report.downloads import MAX_DOWNLOAD_BYTES
 from tests.browser.conftest import N_SYSTEMS
 from tests.browser.visits import parsed
 from tests.report.html import Element
@@ -33,10 +32,6 @@ def test_every_page_is_as_light_as_it_must_be(wide_site: Path, pages: dict[str, 
         if (limit := limits[name]) is not None and weight(wide_site, name, page) > limit * 1000
     }
     assert heavy == {}
-
-
-def test_no_file_is_larger_than_hosts_take(wide_site: Path) -> None:
-    assert [path for path in wide_site.rglob("*") if path.is_file() and path.stat().st_size > MAX_DOWNLOAD_BYTES] == []
 
 
 def test_every_system_has_a_row_on_a_leaderboard_or_its_plain_page(pages: dict[str, Element]) -> None:
