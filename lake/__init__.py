@@ -11,8 +11,6 @@ if sys.flags.optimize > 1:
 
 # Polars' allocator returns memory after half a second and then requests it again, which costs a fifteenth of all time.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:10000,muzzy_decay_ms:10000")
-# Most plans are small, and other processes or threads work beside them: with fewer threads, polars waits less.
-os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, (os.cpu_count() or 1) // 2)))
 
 if "sqlalchemy" not in sys.modules:
     # dataframely would load sqlalchemy if a chunker installed it: half a second per process, for nothing used here.

@@ -34,7 +34,6 @@ _Result = TypeVar("_Result")
 P = ParamSpec("P")
 
 THREADS = "POLARS_MAX_THREADS"
-"""Always set, by `lake` itself if by nobody else."""
 
 MANY_JOBS = 8
 """The number of jobs from which starting processes pays off."""
@@ -113,7 +112,7 @@ BY_JOBS = Engine(None)
 @contextmanager
 def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
     # A forked process would inherit locks of polars' threads that are never released.
-    context, before = multiprocessing.get_context("spawn"), os.environ[THREADS]
+    context, before = multiprocessing.get_context("spawn"), os.environ.get(THREADS)
     # The processes share the cores.
     os.environ[THREADS] = str(max(1, (os.cpu_count() or 1) // n_processes))
     try:
@@ -125,7 +124,8 @@ def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
                 pool.shutdown(cancel_futures=True)
                 raise
     finally:
-        os.environ[THREADS] = before
+        del os.environ[THREADS]
+        os.environ.update({THREADS: before} if before is not None else {})
 
 
 def end_with_parent() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import multiprocessing
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -215,7 +214,7 @@ def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    if multiprocessing.parent_process():
+    if THREADS in os.environ:
         # Each of several processes on this machine uses its share of the cores.
         torch.set_num_threads(int(os.environ[THREADS]))
     folder, dtype = str(model.folder), {"dtype": model.dtype}
