@@ -254,11 +254,11 @@
   const menus = () => section().querySelectorAll(".menu[open]");
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
-      menus().forEach((one) => { one.open = false; one.firstElementChild.focus(); });
+      menus().forEach((menu) => { menu.open = false; menu.firstElementChild.focus(); });
     }
   });
   document.addEventListener("click", (event) => {
-    menus().forEach((one) => { one.open = one.contains(event.target); });
+    menus().forEach((menu) => { menu.open = menu.contains(event.target); });
     const button = event.target.closest("button");
     if (!button) {
       return;
