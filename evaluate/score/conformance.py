@@ -82,8 +82,7 @@ def contexts() -> tuple[Material, ContextRuns]:
     """
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
-    names = answered["run_items"]["run_id"].unique(maintain_order=True).to_list()
-    return Material(**frames), ContextRuns.of(names, **answered)
+    return Material(**frames), ContextRuns(**answered)
 
 
 @functools.cache

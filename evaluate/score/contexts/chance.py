@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import Metric, metrics_of
+from evaluate.metrics import metrics_of
 from evaluate.rank.pools import load_axis, split_pools
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, GoldSets
-from evaluate.score.contexts.intervals import holders
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import CutOff
@@ -45,29 +44,21 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
         axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
         cut = chunks_of(item_part.lake, chunker, files.select("sha256").unique(), with_blank=False)
         pools = files.lazy().join(cut, on="sha256").select(*POOL).collect()
-        orders = _orders(some, pools, axis, protocol)
+        orders = _orders(some.items, pools, axis, protocol)
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores
         means.append(_means(drawn.lazy(), _closed(some, protocol, material, pools, axis).lazy()))
     return pl.concat(means).with_columns(run_id=pl.lit(run_id))
 
 
-def has_closed_form(metric: Metric, k: int) -> bool:
-    """Whether a metric's mean over all orders has a closed form: coverage of the first k results and its mean over k.
+def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
+    """The means of coverage of the first k results and of its mean over k, for items with gold: _SCORE, value, numerator.
 
     Precision, F1 and redundancy are ratios of two random numbers; what a budget pays for depends on all chunks before.
-    """
-    what = metric.name.rpartition("_")[2]
-    return metric.shape == "gathered" and (what == "auc" or (what == "coverage" and k > 0))
-
-
-def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
-    """The means of the metrics with a closed form, for every item with gold: _SCORE, value, numerator.
-
     `pools` is one run: for each item, the chunks of its pool in its gold files, ranked 1, 2, 3. `sizes` has item_id, n
     (the pool's chunks), and n_first (those that can begin an order that counts as an answer).
     """
-    sets = GoldSets.of(material, pools, rules_of(protocol))
+    sets = GoldSets(material, pools, rules_of(protocol))
     views = sets.seen.sort("case", "rank").with_columns(step="rank").lazy()
     cases = sets.cases.join(sizes, on="item_id", how="left", maintain_order="left")
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
@@ -77,18 +68,25 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     is_first = _is_begun(protocol, first_nws.to_numpy())
     frames = [_nothing(*_SCORE, "value", "numerator").lazy()]
     for granularity in GRANULARITIES:
-        walk, length, n_holding, n_first_holding = holders(*sets.laid(granularity, n_steps, views), is_first)
+        pieces = sets.pieces(granularity, n_steps, views)
+        is_gold = pieces.gold_length > 0
+        walk, length = pieces.walk[is_gold], pieces.length[is_gold]
+        n_holding, n_first_holding = (
+            np.bincount(holding, minlength=len(is_gold))[is_gold]
+            for holding in (pieces.piece, pieces.piece[is_first[pieces.slot]])
+        )
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
         has_gold = n_gold > 0
         of_items = pl.LazyFrame(cases["item_id"].filter(pl.Series(has_gold)))
         hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
         for metric, k in metrics_of(protocol):
-            if metric.granularity == granularity and has_closed_form(metric, k):
+            name = metric.name
+            if name == f"{granularity}_auc" or (k and metric.cut == "results" and name == f"{granularity}_coverage"):
                 hit = hits[k - 1] if k else np.mean(hits, axis=0)
                 values = of_items.with_columns(
                     granularity=pl.lit(granularity),
-                    metric=pl.lit(metric.name),
+                    metric=pl.lit(name),
                     k=pl.lit(k, pl.Int64),
                     value=pl.Series(hit[has_gold] / n_gold[has_gold]),
                     # Without any gold, numpy counts whole numbers.
@@ -102,26 +100,24 @@ def _nothing(*names: str) -> pl.DataFrame:
     return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
 
 
-def _orders(item_part: ItemPart, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:
+def _orders(items: pl.DataFrame, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:
     """The heads of the orders of each pool, each order as a run named by its number."""
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     heads = draw(pools.lazy(), axis, cut_offs).lazy().with_columns(run_id=pl.col("order").cast(pl.String))
-    hits = item_part.items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
-    return _as_runs(item_part, hits, [str(order) for order in range(N_ORDERS)])
+    hits = items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
+    return _as_runs(items, hits, [str(order) for order in range(N_ORDERS)])
 
 
-def _as_runs(item_part: ItemPart, ordered: pl.LazyFrame, names: Sequence[str]) -> ContextRuns:
+def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -> ContextRuns:
     """Runs made of rankings; `ordered` has run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
+    unknown = {"n_steps": pl.lit(None, pl.Int64), "has_patch": pl.lit(None, pl.Boolean)}
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
-    answered = item_part.items.lazy().select(
-        "item_id", status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
-    )
-    answered = answered.join(pl.LazyFrame({"run_id": names}), how="cross")
-    edits = pl.DataFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
-    run_items, seen = pl.collect_all([answered, hits])
-    return ContextRuns.of(names, run_items, seen, edits)
+    answers = items.lazy().select("item_id", status=pl.lit(DONE), is_ranking=True, **unknown)
+    run_items = answers.join(pl.LazyFrame({"run_id": names}), how="cross")
+    edits = pl.LazyFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
+    return ContextRuns(*pl.collect_all([run_items, hits, edits]))
 
 
 def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
@@ -148,17 +144,14 @@ def _closed(
         .sort("item_id", "path", "chunk_no")
         .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
     )
-    files = material.files.lazy().join(gold, on=["pool_id", "path"], how="semi")
-    contents = [table.lazy().join(files, on="sha256", how="semi") for table in (material.texts, material.definitions)]
     first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
     first_nws = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws())
-    gold_files, texts, definitions, begun = pl.collect_all([files, *contents, first_nws])
-    narrow = replace(material, files=gold_files, texts=texts, definitions=definitions)
+    begun = first_nws.collect()
     is_first = pl.Series(_is_begun(protocol, begun["n_nws"].to_numpy()))
     counts = [pl.len().alias("n"), pl.col("is_first").sum().alias("n_first")]
     sizes = begun.lazy().with_columns(is_first=is_first).group_by(pool_id="pool").agg(counts)
     known = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
-    return expected_coverage(protocol, narrow, _as_runs(item_part, ranked, [""]), known)
+    return expected_coverage(protocol, material, _as_runs(item_part.items, ranked, [""]), known)
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:

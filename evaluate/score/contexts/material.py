@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -37,30 +38,15 @@ class Material:
     definitions: pl.DataFrame
 
 
-@dataclass(frozen=True)
-class ContextRuns:
-    """The answers of some runs: columns of `run_items`, `hits` and `edits`; `rankings` are the runs without steps."""
+class ContextRuns(NamedTuple):
+    """The answers of some runs: columns of `run_items`, `hits` and `edits`.
 
-    names: tuple[str, ...]
+    `run_items` also has is_ranking: the run has no steps on any item.
+    """
+
     run_items: pl.DataFrame
     hits: pl.DataFrame
     edits: pl.DataFrame
-    rankings: frozenset[str]
-
-    @classmethod
-    def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> ContextRuns:
-        """Runs with all their answers; a run without steps on any item is a ranking."""
-        with_steps = run_items.lazy().filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
-        return cls(tuple(names), run_items, hits, edits, frozenset(run_items["run_id"]) - {*with_steps["run_id"]})
-
-    def on(self, items: pl.DataFrame) -> ContextRuns:
-        """Their answers to some of the items."""
-        answered = (self.run_items, self.hits, self.edits)
-        wanted = items.lazy().select("item_id")
-        run_items, hits, edits = pl.collect_all(
-            table.lazy().join(wanted, on="item_id", how="semi", maintain_order="left") for table in answered
-        )
-        return replace(self, run_items=run_items, hits=hits, edits=edits)
 
 
 def rules_of(protocol: Protocol) -> ContextRules:
@@ -78,15 +64,11 @@ def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> 
         parts = [part for name in names for part in item_part.parts_of(table, run_id=name)]
         return item_part.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
 
-    answers, seen = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
-    answered, hits, edits = pl.collect_all(
-        [
-            answers.select("run_id", "item_id", "status", "n_steps", "has_patch"),
-            seen,
-            rows("edits").filter(reading=reading).select("run_id", *_EDIT),
-        ]
-    )
-    return ContextRuns.of(names, answered, hits, edits)
+    answers, hits = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
+    is_ranking = pl.col("n_steps").is_null().all().over("run_id")
+    answered = answers.select("run_id", "item_id", "status", "n_steps", "has_patch", is_ranking=is_ranking)
+    edits = rows("edits").filter(reading=reading).select("run_id", *_EDIT)
+    return ContextRuns(*pl.collect_all([answered, hits, edits]))
 
 
 def load_material(item_part: ItemPart, protocol: Protocol, runs: ContextRuns) -> Material:

@@ -39,7 +39,7 @@ def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *,
     requested = metrics_of(protocol)
     cut_offs = [(cut, k) for cut, k in cut_offs_of(requested) if k]
     depths = sorted(k for cut, k in cut_offs if cut == "results")
-    sets = GoldSets.of(material, runs, rules)
+    sets = GoldSets(material, runs, rules)
     gathered = _gather(sets, [(cut, k) for cut, k in cut_offs if cut != "results"])
     cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
     wide = cases.hstack(_wide(sets, gathered, depths)).hstack(_edited(sets.cases, material, runs, rules)).lazy()
@@ -59,7 +59,10 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
     # Without items the result is an empty frame with the right columns.
     for first in range(0, max(1, item_part.items.height), _ITEMS_AT_ONCE):
         items = item_part.items.slice(first, _ITEMS_AT_ONCE)
-        some = runs.on(items)
+        wanted = items.lazy().select("item_id")
+        some = ContextRuns(
+            *pl.collect_all(rows.lazy().join(wanted, on="item_id", how="semi", maintain_order="left") for rows in runs)
+        )
         scored = score_contexts(protocol, load_material(replace(item_part, items=items), protocol, some), some)
         # An item that a run was not asked has no row of `run_items`, and gets no score.
         answered = some.run_items.lazy()

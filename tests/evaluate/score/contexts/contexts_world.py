@@ -90,13 +90,15 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
     """The scores of one run per answer, called `0`, `1` and so on; None is a run that passed the item over."""
     known = set(material.files["path"])
     hits: list[tuple[object, ...]] = []
-    answered, edits = [], []
+    answered = list[tuple[object, ...]]()
+    edits = list[tuple[object, ...]]()
     for number, answer in enumerate(answers):
         if answer is None:
+            answered.append((str(number), "item", None, 0, None, False))
             continue
-        n_steps = len(answer.steps) if answer.ranked is None else None
-        has_patch = answer.patch is not None if answer.ranked is None else None
-        answered.append((str(number), "item", answer.status, n_steps, has_patch))
+        is_ranking = answer.ranked is not None
+        of_agent = (None, None) if is_ranking else (len(answer.steps), answer.patch is not None)
+        answered.append((str(number), "item", answer.status, *of_agent, is_ranking))
         edits += [(str(number), "item", path, line - 1) for path, line in answer.patch or ()]
         parts = [("step", step, views) for step, views in enumerate(answer.steps, start=1)]
         parts += [("final", 0, answer.final), ("ranking", 0, answer.ranked or ()), ("lines", 0, answer.lines)]
@@ -106,9 +108,9 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
             for rank, view in enumerate(views, start=1)
         ]
     seen = ("run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol")
-    runs = ContextRuns.of(
-        names=tuple(str(number) for number in range(len(answers))),
-        run_items=frame(answered, "run_id", "item_id", "status", "n_steps", "has_patch").collect(),
+    of_items = ("run_id", "item_id", "status", "n_steps", "has_patch")
+    runs = ContextRuns(
+        run_items=frame(answered, *of_items, is_ranking=pl.Boolean()).collect(),
         hits=frame(hits, *seen).collect(),
         edits=frame(edits, "run_id", "item_id", "path", "line").collect(),
     )

@@ -41,10 +41,10 @@ def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_fir
         rank=pl.int_range(1, pl.len() + 1),
     )
     answered = pl.DataFrame({"run_id": "any", "item_id": "item", "status": "done"}).with_columns(
-        n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
+        n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean), is_ranking=True
     )
     sizes = pl.DataFrame({"item_id": "item", "n": len(chunks), "n_first": n_first})
-    return expected_coverage(protocol, material, ContextRuns.of(["any"], answered, hits, hits.clear()), sizes)
+    return expected_coverage(protocol, material, ContextRuns(answered, hits, hits.clear()), sizes)
 
 
 def drawn(protocol: Protocol, material: Material, orders: Sequence[Sequence[View]]) -> pl.DataFrame:
@@ -101,7 +101,7 @@ def test_a_rule_is_part_of_the_seal_and_a_title_is_not(protocol: Protocol) -> No
 
 def test_the_fixture_gives_both_rankings_and_agents_numbers_and_gaps() -> None:
     scores = under(DOCS_CONTEXTS).scores
-    for run in contexts()[1].names:
-        values = scores.filter(run_id=run)["value"]
+    for (_,), of_run in scores.group_by("run_id"):
+        values = of_run["value"]
         assert 0 < values.null_count() < len(values)
         assert values.n_unique() > 10

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.score.contexts.definitions import ContentDefinitions, Extent
+from evaluate.score.contexts.definitions import ContentDefinitions
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
 from tests.frames import frame
 
@@ -20,12 +20,12 @@ def definitions(rows: list[Found], rules: ContextRules) -> ContentDefinitions:
         [(TEXTS["sha256"][text], start, start + length, name, name, f"A.{name}") for text, start, length, name in rows],
         *("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"),
     ).unique(maintain_order=True)
-    return ContentDefinitions.of(rows_of_texts.collect(), TEXTS, rules)
+    return ContentDefinitions(rows_of_texts.collect(), TEXTS, rules)
 
 
 def overlapped(rows: list[Found], spans: list[tuple[int, int, int]], rules: ContextRules) -> list[set[int]]:
     text, start, length = np.array(spans, np.int64).reshape(-1, 3).T
-    overlaps = definitions(rows, rules).overlapped(text, Extent(np.arange(len(spans)), start, start + length))
+    overlaps = definitions(rows, rules).overlapped(text, start, start + length)
     symbols: list[set[int]] = [set() for _ in spans]
     for row, first, after in zip(*overlaps, strict=True):
         symbols[row] |= set(range(first, after))
