@@ -1,24 +1,13 @@
-"""95 % intervals of means and ratios whose items come in repositories.
+"""95 % intervals of means and ratios whose items come in repositories, and bootstrap intervals of means over items.
 
 A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. Items of one
-repository are correlated, so the unit is the repository; with too few repositories it is the item.
+repository are correlated, so the unit is the repository; with too few repositories it is the item. Over repositories,
+the variance of the quotient is cluster-robust with the correction of Bell and McCaffrey ("Bias reduction in standard
+errors for linear regression with multi-stage samples", Survey Methodology 28, 2002; CR2 in Imbens and Kolesár 2016):
+each residual is weighted by its repository's share of the data, and the degrees of freedom are Satterthwaite's for
+independent items. With repositories of equal size that leaves the plain form with G-1 degrees.
 
-Over repositories, the variance of the quotient is cluster-robust. The plain form (residual sums of the repositories,
-G-1 degrees of freedom) is too small if repositories are few and of unequal size. So it is corrected as Bell and
-McCaffrey do ("Bias reduction in standard errors for linear regression with multi-stage samples", Survey Methodology 28,
-2002; CR2 in Imbens and Kolesár 2016): each residual is weighted by its repository's share of the data, and the degrees
-of freedom are Satterthwaite's for independent items, here in closed form. With repositories of equal size both
-corrections vanish, which leaves G-1. Over items, the residuals are the items' own.
-
-The interval of a metric between 0 and 1 is Korn and Graubard's, that of any other a t interval clipped to the metric's
-bounds. `python -m tests.coverage_simulation` simulates how often it covers the truth.
-
-A second interval is about other items of the same repositories: the percentile bootstrap of a mean over items.
-Resamples are matrices of weights, with a row per resample and a column per item; multiplied by the values they give the
-means. All means over equally many items share them. With many items, a column stands for a value and is drawn as often
-as its items together; with many values too, neighbouring ones share a column. Values are multiples of a step so small
-that all sums are whole numbers a float holds exactly: they are the same to the last bit in any order of addition and on
-any number of threads.
+`python -m tests.coverage_simulation` simulates how often the intervals cover the truth.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,10 +30,10 @@ _OF = ("measure", "slice", "slice_value")
 def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_units: Floats) -> tuple[Floats, Floats]:
     """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
 
-    That is the size of a simple random sample with the mean's variance, reduced because the variance is estimated from
-    few units, and at most the number of items; if the variance is 0, it is the number of units. See Korn and Graubard,
-    "Confidence intervals for proportions with small expected number of positive counts estimated from survey data",
-    Survey Methodology 24, 1998. Ends are rounded, so that another machine's last bit changes no number.
+    That is the size of a simple random sample with the mean's variance, reduced as the variance is estimated from few
+    units; the number of units if the variance is 0. See Korn and Graubard, "Confidence intervals for proportions with
+    small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998. Ends are rounded,
+    so that another machine's last bit changes no number.
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,9 +46,9 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
 
 
 def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
-    """The lower and upper ends of the 95 % intervals of some estimates; null where an estimate is outside its bounds.
+    """The ends of the 95 % intervals of estimates; null where one is outside its bounds, `lowest` and `highest`.
 
-    An estimate has mean, variance, degrees, n, n_units (see `korn_graubard`) and its bounds: lowest, highest.
+    They are Korn and Graubard's for a metric between 0 and 1, else those of a t interval clipped to the bounds.
     """
     names = ("mean", "variance", "degrees", "n", "n_units", "lowest", "highest")
     of = [estimates[name].to_numpy().astype(np.float64) for name in names]
@@ -90,7 +79,11 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
     )
     known = totals.filter(pl.col("total") > 0, pl.col("largest") < ALL_BUT_NOTHING, pl.col("least") >= 0)
     numerator, denominator = from_steps(pl.col("numerator")), from_steps(below)
+    # Satterthwaite's degrees of freedom are (trace M)² / trace M² for M, the covariance of the weighted residuals of
+    # independent items: for shares w of the repositories, w_i on the diagonal, ± w_i w_j / √((1 - w_i)(1 - w_j)) else.
     share = pl.col("share")
+    weighted = share**2 / (1 - share)
+    degrees = 1 / (exact_sum(share**2) + exact_sum(weighted) ** 2 - exact_sum(weighted**2))
     # Relative to the largest residual, so that the sum of squares keeps every digit.
     residual = (pl.col("residual") / pl.col("residual").abs().max()).fill_nan(0)
     return (
@@ -102,7 +95,7 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
         .agg(
             pl.col("mean").first(),
             (exact_sum(residual**2 / (1 - share)) * pl.col("residual").abs().max() ** 2).alias("variance"),
-            _degrees(share).alias("degrees"),
+            degrees.alias("degrees"),
         )
     )
 
@@ -133,33 +126,20 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     )
 
 
-def _degrees(share: pl.Expr) -> pl.Expr:
-    """Satterthwaite's degrees of freedom of the variance: (trace M)² / trace M², where trace M is 1.
+def with_intervals(means: pl.LazyFrame, by_repo: pl.LazyFrame) -> pl.LazyFrame:
+    """The means with the ends of the interval of each average, in columns named after that average.
 
-    M is the covariance of the weighted residuals of independent items. For shares w of the repositories it has w_i on
-    the diagonal and ± w_i w_j / √((1 - w_i)(1 - w_j)) elsewhere.
-    """
-    weighted = share**2 / (1 - share)
-    return 1 / (exact_sum(share**2) + exact_sum(weighted) ** 2 - exact_sum(weighted**2))
-
-
-def bounds_of(measures: pl.LazyFrame) -> pl.LazyFrame:
-    """The smallest and the largest possible value of each measure: measure, lowest, highest."""
-    of = {name: metric.bounds for name, metric in metrics().items()}
-    ends = [pl.col("metric").replace_strict({k: v[end] for k, v in of.items()}, default=end) for end in (0, 1)]
-    lowest, highest = (each.cast(pl.Float64) for each in ends)
-    return measures.select("measure", lowest=lowest, highest=highest)
-
-
-def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
-    """The intervals of each average in turn, in columns named after that average.
-
-    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`; `means` has measure, slice,
-    slice_value, unit, n, n_repos, lowest, highest.
+    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`; `means` has measure, metric,
+    slice, slice_value, unit, n, n_repos.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
-    n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
-    of_means, every = means.with_columns(n_units=n_units), list[pl.LazyFrame]()
+    least, most = ({name: float(metric.bounds[end]) for name, metric in metrics().items()} for end in (0, 1))
+    of_means = means.with_columns(
+        n_units=pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos"),
+        lowest=pl.col("metric").replace_strict(least, default=0.0),
+        highest=pl.col("metric").replace_strict(most, default=1.0),
+    )
+    every = list[pl.LazyFrame]()
     for average in AVERAGES.values():
         products = dict(zip(("above_above", "above_below", "below_below"), average.products, strict=True))
         quotients = by_repo.select(
@@ -173,20 +153,18 @@ def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame
     for name, estimates in zip(AVERAGES, pl.collect_all(every), strict=True):
         _, *ends = average_columns(name)
         of_average = dict(zip(ends, intervals(estimates), strict=True))
-        yield estimates.lazy().select(*_OF, **of_average)
+        means = means.join(estimates.lazy().select(*_OF, **of_average), on=_OF, how="left")
+    return means
 
 
 RESAMPLES = 10_000
 _SEED = 12
 _AT_ONCE = 200_000
-"""The number of weights in memory at once, about what fits a core's cache; but at least _ROWS resamples."""
-_ROWS = 16
+"""The number of weights in memory at once, about what fits a core's cache; but at least 16 resamples."""
 _MANY = 4_000
 """With more items than this, resamples draw distinct values, with their counts, instead of items."""
 _KEPT = 1_000
-"""The resamples of up to this many items are cached for the next means over as many."""
-_KEPT_AT_ONCE = 32
-"""The number of item counts to cache: repositories differ in size, and every slice and metric needs them again."""
+"""The resamples of up to this many items are cached: repositories differ in size, every slice and metric needs them."""
 _COLUMNS = 100
 """The maximum number of columns into which distinct values are grouped."""
 _MEANS_AT_ONCE = 32
@@ -196,7 +174,10 @@ _MEANS_AT_ONCE = 32
 def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """The 95 % bootstrap intervals of means over items: `of`, item_low, item_high; no row for a mean over one item.
 
-    `values` has one row per distinct value of a mean: `of`, value, count.
+    `values` has one row per distinct value of a mean: `of`, value, count. Resamples are matrices of weights, with a row
+    per resample and a column per item; all means over equally many items share them. With many items, a column stands
+    for a value, with too many values for neighbouring ones. Values are multiples of a step so small that all sums are
+    whole numbers that a float holds exactly: they are the same in any order of addition.
     """
     means = (
         values.sort(*of, "value")
@@ -253,7 +234,7 @@ def _interval(values: Floats, counts: Integers) -> Floats:
     return quantiles
 
 
-@lru_cache(_KEPT_AT_ONCE)
+@lru_cache(maxsize=32)
 def _of_items(n: int) -> list[NDArray[np.uint8]]:
     """The weights of `n` items, in blocks of resamples; cached, as all runs are resampled with the same weights."""
     # A byte is enough: of a thousand items none is drawn more than a dozen times.
@@ -263,7 +244,7 @@ def _of_items(n: int) -> list[NDArray[np.uint8]]:
 def _drawn(counts: Integers, n: int) -> Iterator[Integers]:
     """Blocks of resamples, RESAMPLES rows in all: how often each resample draws each of the values behind `counts`."""
     random, width = np.random.default_rng(_SEED), len(counts)
-    n_rows = max(_ROWS, _AT_ONCE // width)
+    n_rows = max(16, _AT_ONCE // width)
     for begin in range(0, RESAMPLES, n_rows):
         shape = (min(n_rows, RESAMPLES - begin), width)
         if width < n:

@@ -7,7 +7,7 @@ import dataframely as dy
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.statistics.intervals import bounds_of, ends_of, item_intervals
+from evaluate.statistics.intervals import item_intervals, with_intervals
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
@@ -66,24 +66,26 @@ def aggregate(
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
     of_slices = kinds_by_slice(kinds.drop("item_id"), slices, strata)
-    means = _means(
-        cells.lazy(), pl.concat([of for of, _ in of_slices]), bounds_of(measures), over_items=protocol.over_items
+    means = _means(cells.lazy(), pl.concat([of for of, _ in of_slices]), measures, over_items=protocol.over_items)
+    # To resample is the costliest step: the slice that a board opens with and the whole, or all if it is not present.
+    resampled = pl.concat([of for of, is_resampled in of_slices if is_resampled]).lazy()
+    opening, whole = (
+        (pl.col("slice") == name) & (pl.col("slice_value") == value)
+        for name, value in (protocol.headline or WHOLE_SLICE, WHOLE_SLICE)
     )
-    resampled = _resampled(of_slices, protocol.headline or WHOLE_SLICE)
+    resampled = resampled.filter(~opening.any() | opening | whole)
     drawn = distinct.lazy().join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     averages = [pl.when(pl.col(name).is_nan()).then(nothing).otherwise(name).alias(name) for name in AVERAGES]
-    whole = (
-        means.join(item_intervals(drawn, _OF), on=_OF, how="left").join(measures, on="measure").with_columns(averages)
-    )
-    return Aggregates.cast(whole.sort(Aggregates.primary_key()))
+    rows = means.join(item_intervals(drawn, _OF), on=_OF, how="left").with_columns(averages)
+    return Aggregates.cast(rows.sort(Aggregates.primary_key()))
 
 
-def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
+def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
     """The averages, intervals and counts of every measure and slice value.
 
     `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds in each slice value: kind,
-    repo, slice, slice_value; `bounds` measure, lowest, highest.
+    repo, slice, slice_value.
     """
     groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
@@ -104,18 +106,7 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
     is_of_items = pl.lit(over_items) | (pl.col("n_repos") < FEWEST_REPOS)
     means = means.with_columns(unit=pl.when(is_of_items).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY)))
     means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
-    for end in ends_of(by_repo, means.join(bounds, on="measure")):
-        means = means.join(end, on=_OF, how="left")
-    return means
-
-
-def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.LazyFrame:
-    """The rows of slices to resample (the costliest step): `opens_with` and the whole, or all if it is not present."""
-    every = pl.concat([of for of, is_resampled in of_slices if is_resampled]).lazy()
-    first, whole = (
-        (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE_SLICE)
-    )
-    return every.filter(~first.any() | first | whole)
+    return with_intervals(means.join(measures, on="measure"), by_repo)
 
 
 def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
@@ -124,15 +115,15 @@ def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.L
     n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
     valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
     empty = valueless.join(n_measures, on=of_run).filter(pl.col("n_null") == pl.col("n_measures"))
-    failed = scores.join(
-        empty.select(*of_run, "item_id", is_empty=pl.lit(value=True)), on=[*of_run, "item_id"], how="left"
-    ).with_columns(failed=pl.col("is_empty").fill_null(value=False))
-    if run_items is None:
-        return failed
-    answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
-    return failed.join(answered, on=["run_id", "item_id"], how="left").with_columns(
-        failed=pl.col("failed") | pl.col("is_done").is_null()
+    is_empty = empty.select(*of_run, "item_id", failed=pl.lit(value=True))
+    scored = scores.join(is_empty, on=[*of_run, "item_id"], how="left").with_columns(
+        pl.col("failed").fill_null(value=False)
     )
+    if run_items is None:
+        return scored
+    answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
+    is_failed = pl.col("failed") | pl.col("is_done").is_null()
+    return scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
 
 
 def _quotient(average: Average) -> pl.Expr:

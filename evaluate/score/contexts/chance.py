@@ -52,7 +52,7 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
 
 
 def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
-    """The means of coverage of the first k results and of its mean over k, for items with gold: _SCORE, value, numerator.
+    """The mean coverage of the first k results, and of its mean over k: _SCORE, value, numerator of items with gold.
 
     Precision, F1 and redundancy are ratios of two random numbers; what a budget pays for depends on all chunks before.
     `pools` is one run: for each item, the chunks of its pool in its gold files, ranked 1, 2, 3. `sizes` has item_id, n
