@@ -1,16 +1,14 @@
 """Table `comparisons`: every pair of systems on the items that both have, with intervals, tests and verdicts.
 
-The primary metric is compared in every slice of the aggregates, all other metrics in the headline slice. With fewer
-than FEWEST_REPOS repositories, the item is the unit of interval and test. The family of pairs that are tested together
-is fixed before any number is known: the pairs of complete systems without baselines, by the primary metric in the
-headline slice. Only these have an adjusted p; every other row is exploratory.
+The family of pairs that are tested together is fixed before any number is known: the pairs of complete systems without
+baselines, by the primary metric in the headline slice. Only these have an adjusted p; every other row is exploratory.
+With fewer than FEWEST_REPOS repositories, the item is the unit of interval and test.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, pairwise
 
 import dataframely as dy
 import numpy as np
@@ -21,7 +19,7 @@ import scipy
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
-from evaluate.statistics.pairs import Differences, Values, all_pairs, differences, flip_tests
+from evaluate.statistics.pairs import Differences, Values, differences, flip_tests
 from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, slice_value
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
@@ -36,9 +34,8 @@ POINT = 0.01
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
     """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family` (its pairs are tested together).
 
-    A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to. The
-    family is all runs ranked by the primary metric in the headline slice. `aggregates` are of one task and protocol;
-    `systems` has run_id, is_complete, is_baseline and is_expected.
+    A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to.
+    `aggregates` are of one task and protocol; `systems` has run_id, is_complete, is_baseline and is_expected.
     """
     rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
     slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
@@ -59,8 +56,7 @@ def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) ->
     :func:`with_places`.
     """
     several = rows.lazy().sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
-    several = several.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
-    groups = several.with_columns(group=pl.int_range(pl.len())).collect()
+    groups = several.filter(pl.col("run_id").list.len() > 1).with_row_index("group").collect()
     if groups.is_empty():
         return Comparisons.create_empty()
     # Polars runs once over all groups, as these are many and small.
@@ -81,21 +77,22 @@ def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) ->
 
 
 Columns = dict[str, npt.NDArray[np.generic]]
+_FLAGS = ("in_family", "is_expected")
 
 
 def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix) -> Iterator[Columns]:
     """The pairs of one metric in one slice: first those with the item as unit, then those with the repository."""
     metric = metric_named(str(group["metric"]))
     values, average = scores.values(group), average_of(protocol, metric)
-    first, second = all_pairs(len(np.array(group["run_id"])))
+    first, second = np.triu_indices(len(values.value), 1)
     whole = differences(values, first, second, average)
     few = (whole.n_repos < FEWEST_REPOS) | protocol.over_items
-    if few.any():
-        over_items = differences(values, first[few], second[few], average, over_items=True)
-        yield _rows(group, metric, over_items, first[few], second[few], ITEM)
-    if not few.all():
-        over_repos = differences(values, first[~few], second[~few], average) if few.any() else whole
-        yield _rows(group, metric, over_repos, first[~few], second[~few], REPOSITORY)
+    for pairs, unit in ((few, ITEM), (~few, REPOSITORY)):
+        if pairs.any():
+            is_whole = unit == REPOSITORY and pairs.all()
+            a, b = first[pairs], second[pairs]
+            diffs = whole if is_whole else differences(values, a, b, average, over_items=unit == ITEM)
+            yield _rows(group, metric, diffs, a, b, unit)
 
 
 def _rows(
@@ -129,9 +126,6 @@ def _rows(
         "n_repos": diffs.n_repos,
         "unit": np.full(len(first), unit),
     }
-
-
-_FLAGS = ("in_family", "is_expected")
 
 
 def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Mask]:
@@ -184,61 +178,44 @@ class ScoreMatrix:
         self._run = {run_id: number for number, run_id in enumerate(sorted({*rows["run_id"]}))}
         numbered = items.sort("repo", "item_id").with_row_index("item").collect()
         self._repo_names, self._repo = np.unique(numbered["repo"].to_numpy(), return_inverse=True)
-        wanted = rows.lazy().select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE).collect()
-        # The items of each slice.
+        wanted = rows.select(*MEASURE, *SLICE).unique()
         self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
-        slices = {name: slice_value(name) for name in {*wanted["slice"]}}
-        numbers = [numbered.lazy().select("item", slice=pl.lit(name), slice_value=of) for name, of in slices.items()]
-        of_items = [each.group_by(SLICE).agg("item") for each in numbers]
-        for name, value, of_slice in chain.from_iterable(each.iter_rows() for each in pl.collect_all(of_items)):
-            self._items[name, value] = np.array(of_slice, np.int64)
-        in_order = wanted.lazy().group_by(MEASURE, maintain_order=True).agg(SLICE)
-        measures = in_order.with_columns(measure=pl.int_range(pl.len())).collect()
+        for name in wanted["slice"].unique():
+            of_values = numbered.select("item", value=slice_value(name)).group_by("value").agg("item")
+            self._items.update({(name, value): np.array(of_value) for value, of_value in of_values.iter_rows()})
         # Per measure: the column of each item that is in any of its slices (else -1), and matrices of runs × columns.
         self._matrices: dict[tuple[object, ...], tuple[Integers, dict[str, Floats]]] = {}
-        for *measure, names, slice_values, _ in measures.iter_rows():
-            in_slices = [self._items[where] for where in zip(names, slice_values, strict=True)]
-            compared = np.unique(np.concatenate(in_slices))
+        for measure, of_measure in wanted.group_by(MEASURE):
+            compared = np.unique(np.concatenate([self._items[where] for where in of_measure[SLICE].iter_rows()]))
             column = np.full(len(self._repo), -1)
             column[compared] = np.arange(len(compared))
-            metric = metric_named(measure[1])
-            sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
+            is_ratio = average_of(protocol, metric_named(str(measure[1]))) == "micro"
             shape = (len(self._run), len(compared))
-            arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
-            self._matrices[tuple(measure)] = (column, arrays)
-        runs = pl.LazyFrame(
-            {"run_id": list(self._run), "run": range(len(self._run))}, {"run_id": pl.String, "run": pl.Int64}
-        )
+            sums = {name: np.zeros(shape) for name in ("numerator", "denominator") if is_ratio}
+            self._matrices[measure] = (column, {"value": np.full(shape, np.nan), **sums})
+        runs = pl.LazyFrame(list(self._run.items()), {"run_id": pl.String, "run": pl.Int64}, orient="row")
         for frame in scores:
-            self._fill(frame.join(runs, on="run_id"), measures.lazy(), numbered.lazy())
-
-    def _fill(self, scores: pl.LazyFrame, measures: pl.LazyFrame, items: pl.LazyFrame) -> None:
-        rows = (
-            scores.filter(pl.col("value").is_not_null())
-            .join(measures, on=MEASURE)
-            .join(items, on="item_id")
-            .select("measure", "run", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
-            .sort("measure")
-            .collect()
-        )
-        columns = {name: rows[name].to_numpy() for name in rows.columns}
-        numbers, matrices = columns["measure"], list(self._matrices.values())
-        for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
-            column_of, arrays = matrices[int(numbers[begin])]
-            column = column_of[columns["item"][begin:end]]
-            is_compared = column >= 0
-            run = columns["run"][begin:end][is_compared]
-            for name, array in arrays.items():
-                array[run, column[is_compared]] = columns[name][begin:end][is_compared]
+            known = frame.filter(pl.col("value").is_not_null()).join(wanted.lazy(), on=MEASURE, how="semi")
+            filled = known.join(runs, on="run_id").join(numbered.lazy(), on="item_id")
+            values = pl.col("value", "numerator", "denominator").fill_null(0.0)
+            parts = filled.select(*MEASURE, "run", "item", values).collect().partition_by(MEASURE, as_dict=True)
+            for measure, part in parts.items():
+                column_of, arrays = self._matrices[measure]
+                column = column_of[part["item"].to_numpy()]
+                is_compared = column >= 0
+                run = part["run"].to_numpy()[is_compared]
+                for name, array in arrays.items():
+                    array[run, column[is_compared]] = part[name].to_numpy()[is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric, over the items of its slice."""
         column_of, of_measure = self._matrices[tuple(key[name] for name in MEASURE)]
         items = self._items[tuple(key[name] for name in SLICE)]
         runs = np.array([self._run[str(run_id)] for run_id in np.array(key["run_id"])])
-        arrays = {name: array[np.ix_(runs, column_of[items])] for name, array in of_measure.items()}
+        value, *sums = (array[np.ix_(runs, column_of[items])] for array in of_measure.values())
         _, repo = np.unique(self._repo[items], return_inverse=True)
-        return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)
+        of_nothing = self._of_nothing.get(str(key["metric"]), 0.0)
+        return Values(value, repo, (sums[0], sums[1]) if sums else None, of_nothing)
 
     def repos(self, key: Mapping[str, object]) -> list[str]:
         """The repositories of a group's items, in the order of their numbers in `values`."""

@@ -105,9 +105,9 @@ def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats
     present, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
     has_items = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
     has_items[present] = True
-    if average == "micro" and values.numerator is not None and values.denominator is not None:
-        above = np.add.reduceat(values.numerator[:, kept], starts, axis=1)
-        below = np.add.reduceat(values.denominator[:, kept], starts, axis=1).mean(axis=0)
+    if average == "micro" and values.sums:
+        above, of_runs = (np.add.reduceat(sums[:, kept], starts, axis=1) for sums in values.sums)
+        below = of_runs.mean(axis=0)
         has_any = below > 0
         has_items[present] = has_any
         return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], has_items

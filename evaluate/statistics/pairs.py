@@ -1,8 +1,7 @@
 """Pairs of systems on the items that both have a value for: differences by unit, and sign-flip tests.
 
-The unit is the repository, as items of one repository are correlated; with too few repositories it is the item. A
-pair's difference is split into one part per unit; interval and test are based on how these parts scatter. All pairs are
-computed at once, as matrices of pairs by units.
+A pair's difference is split into one part per unit (a repository or an item); interval and test are based on how these
+parts scatter. All pairs are computed at once, as matrices of pairs by units.
 """
 
 from collections.abc import Iterator
@@ -15,12 +14,8 @@ from numpy.typing import NDArray
 from lake.averages import AVERAGES, Aggregate
 from lake.exact import Floats, Integers, Mask
 
-MOST_ENUMERATED = 13
-"""With up to this many units, all sign flips are enumerated."""
-
-N_FLIPS = 10_000
-"""The number of flips to draw if there are more units."""
-
+MOST_ENUMERATED, N_FLIPS = 13, 10_000
+"""With up to this many units all sign flips are enumerated; with more, this many are drawn."""
 _SEED = 20_260_101
 _BLOCK_NUMBERS = 1 << 20
 """The size of a block of signs and differences drawn together: other sizes would give other draws."""
@@ -29,10 +24,8 @@ _PRIOR_DEGREES = 8
 """The weight of the family's scale against a pair's variance, in degrees of freedom. Of 48 systems on eight
 repositories as unequal as RepoEval's, one ten points better differs significantly from 99 % of the others (21 %
 without)."""
-
 ALL_BUT_NOTHING = 1 - 1e-6
 """A repository with a larger share of the data counts as the only one: how repositories differ is then unknown."""
-
 _TIE = 1e-9
 """Statistics closer than this are equal: sums of floats differ in their last bits."""
 
@@ -41,14 +34,13 @@ _TIE = 1e-9
 class Values:
     """One metric of some runs over some items, as arrays (runs, items); `repo` is (items,).
 
-    A run without a value for an item has NaN as value and 0 as numerator and denominator. `repo` numbers each item's
-    repository, ascending from 0; `of_nothing` is the ratio of sums if the denominators sum to 0.
+    `sums` are the numerators and denominators of a ratio of sums, which is `of_nothing` if the denominators sum to 0. A
+    run without a value for an item has NaN as value and 0 in both. `repo` numbers each item's repository, ascending.
     """
 
     value: Floats
     repo: Integers
-    numerator: Floats | None = None
-    denominator: Floats | None = None
+    sums: tuple[Floats, Floats] | None = None
     of_nothing: float = 0.0
 
 
@@ -56,9 +48,8 @@ class Values:
 class Differences:
     """The second run's number minus the first's, for every pair, over the items that both have.
 
-    `parts` (pairs, units) sum to `delta`: a part is the difference that there would be if the runs were equal in all
-    other units. `share` (pairs, units), each unit's share of the data, sums to 1. `error` is NaN with a single unit;
-    `wins` counts items where the second's value is greater.
+    `parts` (pairs, units) sum to `delta`, `share` (pairs, units), each unit's share of the data, to 1. `error` is NaN
+    with a single unit; `wins` counts items where the second's value is greater.
     """
 
     delta: Floats
@@ -70,12 +61,6 @@ class Differences:
     n_repos: Integers
     wins: Integers
     losses: Integers
-
-
-def all_pairs(n: int) -> tuple[Integers, Integers]:
-    """The indices of the first and the second member of every pair of `n` things; the first is the smaller one."""
-    first, second = np.triu_indices(n, 1)
-    return first.astype(np.int64), second.astype(np.int64)
 
 
 def differences(
@@ -111,11 +96,8 @@ def _add(
     runs, position = np.unique(np.concatenate([a, b]), return_inverse=True)
     first, second = position[: len(a)], position[len(a) :]
     value = values.value[np.ix_(runs, items)]
-    if average == "micro" and values.numerator is not None and values.denominator is not None:
-        above, below = (
-            np.add.reduceat(sums[np.ix_(runs, items)], starts, axis=1)
-            for sums in (values.numerator, values.denominator)
-        )
+    if average == "micro" and values.sums:
+        above, below = (np.add.reduceat(of_items[np.ix_(runs, items)], starts, axis=1) for of_items in values.sums)
         parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
     else:
         sums = np.add.reduceat(value, starts, axis=1)
@@ -173,9 +155,8 @@ def _ratios(
 def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
-    If two systems were equal, a unit's part could as well have the other sign. p is the share of flips with a
-    difference at least as large. The adjusted p is Westfall and Young's step-down maximum over the same flips, of
-    differences over standard errors, which have one scale in all pairs; it is at least p, and NaN outside the family.
+    The adjusted p is Westfall and Young's step-down maximum over the same flips, of differences over standard errors,
+    which have one scale in all pairs; it is at least p, and NaN outside the family.
     """
     n_pairs, n_repos = diffs.parts.shape
     # Of length 1, so that the tolerance for ties is the same in all pairs.
@@ -211,12 +192,12 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
 
 
 class Studentised:
-    """Differences over their standard errors, for any signs of the repositories' parts: between 0 and 1.
+    """Differences over their standard errors, for any signs of the units' parts: d² / (v + d²), between 0 and 1.
 
-    The statistic is d² / (v + d²), which grows with |d| / √v and needs no division by a variance of 0. The variance of
-    flipped parts s·x, with shares w and sum d, is Σ (s·x − d·w)² / (1 − w), multiplied out. With few repositories it is
-    so uncertain that the smallest of many variances would decide; so it is moderated, like Smyth's t, by a value that
-    no flip changes: the family's median of Σ x² / (1 − w). `rows` are what the signs multiply: x, then x·w / (1 − w).
+    The variance v of flipped parts s·x, with shares w and sum d, is Σ (s·x − d·w)² / (1 − w), multiplied out. With few
+    units it is so uncertain that the smallest of many variances would decide; so it is moderated, like Smyth's t, by a
+    value that no flip changes: the family's median of Σ x² / (1 − w). `rows` are what the signs multiply: x, then
+    x·w / (1 − w).
     """
 
     def __init__(self, diffs: Differences, pairs: Integers) -> None:
@@ -237,8 +218,7 @@ class Studentised:
         """The statistic, (flips, pairs), given the signs' product with `rows`."""
         total, crossed = np.split(sums, 2, axis=1)
         variance = self._squares - 2 * total * crossed + total**2 * self._shares
-        moderated = self._moderated(variance)
-        statistic: Floats = total**2 / (moderated + total**2)
+        statistic: Floats = total**2 / (self._moderated(variance) + total**2)
         return statistic
 
     def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
@@ -259,9 +239,9 @@ class Studentised:
 
 
 def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
-    """Blocks of signs of the units, (flips, units): all flips, or N_FLIPS random ones if there are too many.
+    """Blocks of signs of the units, (flips, units): N_FLIPS random ones, or all with a positive last sign.
 
-    Of all flips, only those with a positive last sign: the others mirror them.
+    Those with a negative last sign mirror them.
     """
     if n_repos <= MOST_ENUMERATED:
         n = 1 << max(n_repos - 1, 0)
