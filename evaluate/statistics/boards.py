@@ -1,11 +1,10 @@
 """Tables `ranks`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers.
 
-Pages, their scripts, exports, `evaluate table` and the gate read order, averages, states and differences from here.
-Ranges of ranks follow the verdicts of table `comparisons`, so the two never disagree. They are corrected for multiple
-comparisons in the headline slice alone; in other slices they are exploratory, like the verdicts.
+Ranges of ranks follow the verdicts of table `comparisons`, so the two never disagree: outside the headline slice both
+are exploratory.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 import dataframely as dy
 import polars as pl
@@ -29,51 +28,43 @@ CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: dy.DataFrame[Comparisons]) -> dy.DataFrame[Ranks]:
     """The ranks and tie groups of the ranked runs in every slice, by the primary metric: rows of table `ranks`.
 
-    - rank: 1 plus the number of runs with a better value.
-    - rank_low: 1 plus the number of runs with a better verdict; rank_high: all runs minus those with a worse verdict.
-    - tie_group: the best run without a group starts the next one; all others without a group join it that are not
-      significantly different from that best run. A run ranked between two members may belong to another group.
+    rank_low is 1 plus the number of runs with a better verdict; rank_high is all runs minus those with a worse one. The
+    best run without a tie_group starts the next one, and all others without a group join it that are not significantly
+    different from it. A run ranked between two members may belong to another group.
     """
     metric = metric_named(protocol.primary.metric)
     ranked = rows.lazy().filter("is_primary", "is_ranked")
-    ranked = ranked.with_columns(
-        protocol=pl.lit(protocol.name),
-        number=pl.col(average_of(protocol, metric)) * (-1 if metric.direction == "lower" else 1),
-        too_few=pl.col("n") < FEWEST_ITEMS,
-        exploratory=~pl.col("is_headline"),
-    )
+    number = pl.col(average_of(protocol, metric)) * (-1 if metric.direction == "lower" else 1)
     among = ranked.select(*_WHERE, "run_id")
     both = both_ways(comparisons.lazy())
     for side in ("run_a", "run_b"):
         both = both.join(among, left_on=[*_WHERE, side], right_on=[*_WHERE, "run_id"], how="semi")
-    n_told_apart = both.group_by(*_WHERE, run_id="run_b").agg(
+    n_apart = both.group_by(*_WHERE, run_id="run_b").agg(
         n_better=(pl.col("verdict") == WORSE).sum(), n_worse=(pl.col("verdict") == BETTER).sum()
     )
-    placed = ranked.join(n_told_apart, on=[*_WHERE, "run_id"], how="left").with_columns(
-        rank=pl.col("number").rank("min", descending=True).over(_WHERE),
+    placed = ranked.join(n_apart, on=[*_WHERE, "run_id"], how="left").with_columns(
+        protocol=pl.lit(protocol.name),
+        rank=number.rank("min", descending=True).over(_WHERE),
         rank_low=1 + pl.col("n_better").fill_null(0),
         rank_high=pl.len().over(_WHERE) - pl.col("n_worse").fill_null(0),
+        too_few=pl.col("n") < FEWEST_ITEMS,
+        exploratory=~pl.col("is_headline"),
     )
     apart = both.filter(pl.col("verdict").is_in([BETTER, WORSE])).select(*_WHERE, "run_a", "run_b")
-    whole = placed.filter(~pl.col("too_few")).sort("rank", "run_id").group_by(_WHERE, maintain_order=True)
-    known, told_apart, ordered = pl.collect_all([placed, apart, whole.agg("run_id")])
-    groups = _tie_groups(ordered, set(told_apart.iter_rows()))
-    shown = pl.when(~pl.col("too_few")).then(pl.col("rank", "rank_low", "rank_high"))
-    return Ranks.cast(known.lazy().join(groups, on=[*_WHERE, "run_id"], how="left").with_columns(shown)).collect()
-
-
-def _tie_groups(ordered: pl.DataFrame, told_apart: Collection[tuple[object, ...]]) -> pl.LazyFrame:
-    """Each run's tie group, from `ordered` (`_WHERE`, run ids, best first) and `told_apart` (`_WHERE`, two run ids)."""
-    rows: list[tuple[object, ...]] = []
+    enough = placed.filter(~pl.col("too_few")).sort("rank", "run_id").group_by(_WHERE, maintain_order=True)
+    known, told_apart, ordered = pl.collect_all([placed, apart, enough.agg("run_id")])
+    differ, groups = set(told_apart.iter_rows()), list[tuple[object, ...]]()
     for *where, left in ordered.iter_rows():
-        number = 0
+        group = 0
         while left:
-            number += 1
-            members = {run_id for run_id in left if (*where, left[0], run_id) not in told_apart}
-            rows += [(*where, run_id, number) for run_id in members]
+            group += 1
+            members = {run_id for run_id in left if (*where, left[0], run_id) not in differ}
+            groups += [(*where, run_id, group) for run_id in members]
             left = [run_id for run_id in left if run_id not in members]
-    kinds = {name: kind for name, kind in table("ranks").columns.items() if name in (*_WHERE, "run_id", "tie_group")}
-    return pl.LazyFrame(rows, schema=kinds, orient="row")
+    columns = {name: table("ranks").columns[name] for name in (*_WHERE, "run_id", "tie_group")}
+    of_runs = pl.LazyFrame(groups, columns, orient="row")
+    shown = pl.when(~pl.col("too_few")).then(pl.col("rank", "rank_low", "rank_high"))
+    return Ranks.cast(known.lazy().join(of_runs, on=[*_WHERE, "run_id"], how="left").with_columns(shown)).collect()
 
 
 def characters_of(
@@ -81,16 +72,14 @@ def characters_of(
 ) -> pl.DataFrame:
     """How much one reads of the runs scored in the headline slice: mean non-whitespace characters per item.
 
-    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. The result has run_id, k
-    (the cut-offs of the primary metric), slice, slice_value, `read` (the first k results, or results until the budget k
-    is used up; for k = 0 all, of a ranking scored as a context the context formed from it) and `returned` (everything).
-    Lines returned before are not counted again.
+    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. In the result, k is a
+    cut-off of the primary metric, and `read` what is read down to it (for k = 0 all, of a ranking scored as a context
+    the context formed from it); `returned` is everything. Lines returned before are not counted again.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     if shown.is_empty():
-        columns = table("boards").columns
-        return pl.DataFrame(schema={name: columns[name] for name in CHARACTERS})
+        return Boards.create_empty().select(CHARACTERS)
     of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
     # A run of completions, or without any hit, has no row.
     read = pl.concat([_read(protocol, some, of_slice, ks) for some in hits])
@@ -136,12 +125,12 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
 
     `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
     """
-    key, n_gold = ["run_id", "protocol", *SLICE], pl.col("n_gold")
     # `all` is included even if nothing has a score.
     names = sorted({"all", *slices["slice"]})
     values = items.select("item_id", *(slice_value(name).alias(name) for name in names))
-    exact = {f"{name}/shares": pl.col(name) / n_gold for name in GOLD_CLASSES}
-    exact |= {"whole": n_gold, **{f"{name}/gold": pl.col(name) for name in GOLD_CLASSES}}
+    exact = {"whole": pl.col("n_gold")}
+    exact |= {f"{name}/shares": pl.col(name) / pl.col("n_gold") for name in GOLD_CLASSES}
+    exact |= {f"{name}/gold": pl.col(name) for name in GOLD_CLASSES}
     # Summed per kind of items (equal in all slices) once, then kinds per slice.
     of_kinds = ledger.join(values, on="item_id").group_by("run_id", "protocol", *names)
     kinds = of_kinds.agg(
@@ -153,7 +142,7 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
         kinds.lazy()
         .select(pl.exclude(names), slice=pl.lit(name), slice_value=name)
         .join(slices.lazy(), on=["run_id", *SLICE], how="semi")
-        .group_by(key)
+        .group_by("run_id", "protocol", *SLICE)
         .agg(pl.all().sum())
         .with_columns(from_steps(pl.col(*exact)))
         for name in names
@@ -161,7 +150,7 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
     sums = pl.concat(pl.collect_all(of_slices)).lazy()
     means = pl.concat(
         sums.select(
-            *key,
+            *("run_id", "protocol", *SLICE),
             pl.lit(name).alias("class"),
             macro=pl.col(f"{name}/shares") / pl.col("n"),
             micro=pl.col(f"{name}/gold") / pl.col("whole"),
@@ -189,9 +178,8 @@ def board_rows(
 ) -> dy.DataFrame[Boards]:
     """The board of one task's runs under one protocol: rows of table `boards`.
 
-    `runs` are the task's rows of table `runs`; `characters` comes from :func:`characters_of`; the other frames are
-    these runs' rows of the tables of the same names. `kind` is the declared benchmark whose rules score the task; it
-    determines the reference system.
+    `characters` comes from :func:`characters_of`; the other frames are the task's rows of the tables of the same names.
+    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
     """
     opening = headline_slice(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())

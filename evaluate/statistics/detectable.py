@@ -1,10 +1,9 @@
 """The smallest difference that the test of a family of pairs would detect in four of five cases.
 
-The test is simulated on each pair's own residuals, the deviations of its units from the pair's difference. They keep
-their sizes and get random signs; then a difference is added to all units in proportion to their shares of the data. For
-each such draw, the smallest added difference that is detected is computed without trial and error. It must meet two
-conditions: the studentised difference exceeds the 95 % quantile of the maximum over the family's flips, and the pair's
-own sign-flip test is significant too, as an adjusted p is never below the plain one.
+The test is simulated on each pair's own residuals, the deviations of its units from the pair's difference, with random
+signs; a difference is added to all units in proportion to their shares of the data. It is detected if the studentised
+difference exceeds the 95 % quantile of the maximum over the family's flips, and the pair's own sign-flip test is
+significant too, as an adjusted p is never below the plain one.
 """
 
 import numpy as np
@@ -66,14 +65,8 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     missed = np.flatnonzero(observed < passed)
     first = int(missed[-1]) + 1 if len(missed) else 0
     # Search above the last undetected pair; of two observed values, the lower decides which pairs are compared.
-    edges = np.append(observed[first:], 1.0)
-    below = observed[first - 1] if first else 0.0
-    for position, edge in enumerate(edges):
-        needed = max(below, float(passed[min(first + position, len(passed) - 1)]))
-        if needed <= edge:
-            return needed
-        below = edge
-    return float(passed[-1])
+    needed = np.maximum(np.append(0.0, observed), np.append(passed, passed[-1]))[first:]
+    return float(needed[needed <= np.append(observed, 1.0)[first:]][0])
 
 
 def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
@@ -95,8 +88,6 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
     # A flipped sum is no larger than the observed one if the added difference exceeds both of these.
     above, below = np.maximum(1 - weights, 1e-12), np.maximum(1 + weights, 1e-12)
     beyond = np.maximum((sums - drawn[:, None]) / above, (-sums - drawn[:, None]) / below)
-    if len(signs) <= n_allowed:
-        return -drawn
     least: Floats = -np.partition(-beyond, n_allowed, axis=1)[:, n_allowed]
     return least
 
