@@ -10,7 +10,7 @@ import polars as pl
 from evaluate.metrics import Metric, Requested, metric_named, metrics_of
 from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
-from evaluate.score.metric_inputs import Lists, ScoringInputs
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
 from evaluate.score.random_orders import mean_of_orders
 from lake.exact import Floats
@@ -21,11 +21,8 @@ Amount = Callable[["Draw", int], Floats]
 """(draw, k) → the expected amount per item."""
 
 
-def expected_random(inputs: ScoringInputs, run_id: str) -> dy.LazyFrame[Scores]:
-    """The expected scores of a uniformly random order of each item's pool.
-
-    Metrics of lists of files have no row: their expectation is not computed.
-    """
+def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
+    """The expected scores of a uniformly random order of each item's pool; none of metrics of lists of files."""
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
     drawn = [(metric, k) for metric, k in requested if not _form_of(metric)]
@@ -34,7 +31,7 @@ def expected_random(inputs: ScoringInputs, run_id: str) -> dy.LazyFrame[Scores]:
         measured.append(lengthen(applied(_closed(inputs, exact).lazy(), inputs.protocol, exact), exact))
     if drawn:
         measured.append(lengthen(mean_of_orders(inputs, drawn), drawn))
-    return sealed(pl.concat(measured).with_columns(run_id=pl.lit(run_id)), inputs.protocol)
+    return pl.concat(measured)
 
 
 @dataclass(frozen=True)
@@ -208,10 +205,6 @@ def _over(numerator: Floats, denominator: Floats, undefined: float = 0.0) -> Flo
     return np.divide(numerator, denominator, out=np.full_like(numerator, undefined), where=denominator > 0)
 
 
-CASE = ("run_id", "item_id")
-"""The columns that identify an answer."""
-
-
 def score_runs(
     inputs: ScoringInputs, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()
 ) -> dy.DataFrame[Scores]:
@@ -221,17 +214,18 @@ def score_runs(
     addition to its ranking (the oracle), its metrics at a budget are measured on that part. The runs in `chance` stand
     for every order of the pool: they get expected scores and have no answers.
     """
-    scores: list[pl.DataFrame] = [expected_random(inputs, run_id).collect() for run_id in chance]
+    scores = [_expected(inputs).with_columns(run_id=pl.lit(run_id)).collect() for run_id in chance]
     # Collected once, as several plans use it.
     cases = answers.join(inputs.items, on="item_id", maintain_order="left").collect()
     if not scores or not cases.is_empty():
         scores.append(_score_lists(inputs, hits, cases.lazy()))
-    return Scores.cast(pl.concat(scores))
+    columns = ("run_id", *SCORE_COLUMNS)
+    return sealed(pl.concat([of_runs.select(columns) for of_runs in scores]).lazy(), inputs.protocol).collect()
 
 
 def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame) -> pl.DataFrame:
-    scores = score_lists(Lists(inputs, hits.filter(part=RANKING), cases, CASE)).collect()
     requested = metrics_of(inputs.protocol)
+    scores = measure_runs(inputs, hits.filter(part=RANKING), cases, requested).collect()
     if inputs.pool is None and not inputs.rule.is_graded:
         # Metrics that compare a list with its pool have no value if the pool is unknown.
         known = ~pl.col("metric").is_in([metric.name for metric, k in requested if reads_pool(metric, k)])
@@ -242,10 +236,5 @@ def _score_lists(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame)
     if bounding.is_empty():
         return scores
     has_lines = pl.col("run_id").is_in(bounding.implode())
-    of_lines = score_lists(Lists(inputs, lines, cases.filter(has_lines), CASE), budgets).collect()
+    of_lines = measure_runs(inputs, lines, cases.filter(has_lines), budgets).collect()
     return pl.concat([scores.filter(~(has_lines & at_budget)), of_lines])
-
-
-def score_lists(lists: Lists, requested: Requested = ()) -> dy.LazyFrame[Scores]:
-    """Score the ranked lists of several runs, whose key is CASE, by a protocol's metrics or only those `requested`."""
-    return sealed(measure_runs(lists, requested), lists.inputs.protocol)

@@ -16,7 +16,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.metric_inputs import Lists, ScoringInputs
+from evaluate.score.metric_inputs import ScoringInputs
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
@@ -66,11 +66,11 @@ def seal_of(protocol: Protocol) -> str:
 
 def _scores(protocol: Protocol) -> pl.DataFrame:
     frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
-    hits, completions = frames.pop("hits"), frames.pop("completions")
+    hits, completions = (frames.pop(name).with_columns(run_id=pl.lit("")) for name in ("hits", "completions"))
     axis = LineOffsets.of(frames.pop("lines").collect())
     inputs = ScoringInputs(protocol, axis=axis, **frames)
     cases = inputs.items.join(completions, on="item_id", how="left", maintain_order="left")
-    scores = measure_runs(Lists(inputs, hits, cases, ("item_id",))).collect()
+    scores = measure_runs(inputs, hits, cases.with_columns(run_id=pl.lit("")), metrics_of(protocol)).collect()
     return scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
 
 

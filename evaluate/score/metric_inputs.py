@@ -1,4 +1,4 @@
-"""The inputs of metrics: ranked lists, the gold and the pools of their items, and what denominators need of these."""
+"""The inputs of metrics: the gold and the pools of items, and what denominators need of these."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,10 @@ import polars as pl
 from lake.catalog.protocol import Protocol
 from lake.offsets import LineOffsets
 from lake.pools import POOL
-from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
+from lake.relevance import RELEVANCE, JudgementInputs, Rule
+
+CASE = ("run_id", "item_id")
+"""The columns that identify an answer, a run's ranked list."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +49,11 @@ class ScoringInputs:
         """The item columns that decide which of the protocol's cut-offs apply."""
         return list(dict.fromkeys(column for _, _, column, _ in self.protocol.applies))
 
-    @cached_property
+    @property
     def evidence(self) -> JudgementInputs:
         """The inputs of the relevance rule."""
-        return JudgementInputs(
-            self.items, self.rule.gold_of(self.gold), self.chunks, self.relevance, self.protocol.threshold
-        )
-
-    @cached_property
-    def lines(self) -> pl.LazyFrame:
-        """The gold lines, each once: see :func:`lake.relevance.disjoint`."""
-        return disjoint(self.gold)
-
-    @property
-    def files(self) -> LineOffsets:
-        """The offsets of the pools' files, `axis`, which must be given if a protocol measures sets of lines."""
-        assert self.axis is not None, "sets of lines are measured on the lines of the pools' files"
-        return self.axis
+        gold = self.rule.gold_of(self.gold)
+        return JudgementInputs(self.items, gold, self.chunks, self.relevance, self.protocol.threshold)
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
@@ -97,45 +88,19 @@ class ScoringInputs:
         # Collected once, as several plans use it.
         return judged.collect().lazy()
 
-
-@dataclass(frozen=True)
-class Lists:
-    """The ranked lists of one or several runs, over the items that are scored.
-
-    `cases` has a row for every list that must have a score: the key, the item's columns and the completion (null if
-    there is no answer). `key` identifies a list: item_id, for several runs with run_id.
-    """
-
-    inputs: ScoringInputs
-    hits: pl.LazyFrame
-    cases: pl.LazyFrame
-    key: tuple[str, ...]
-
-    @property
-    def lengths(self) -> pl.LazyFrame:
-        """The length of each list and its pool's number of chunks: the key, n_returned, n_in_pool (null if unknown)."""
-        returned = self.hits.group_by(self.key).agg(n_returned=pl.len().cast(pl.Int64))
-        sizes = self.inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
-        return (
-            self.cases.select(*self.key, "pool_id")
-            .join(returned, on=self.key, how="left", maintain_order="left")
-            .join(sizes, on="pool_id", how="left", maintain_order="left")
-            .select(*self.key, pl.col("n_returned").fill_null(0), "n_in_pool")
-        )
-
-    def gold_files(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    def gold_files(self, hits: pl.LazyFrame, cases: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         """The gold files in each list, ranked among its distinct files; and the number of gold files of its item."""
-        gold = self.inputs.evidence.gold.select("item_id", "path").unique()
-        order = pl.col("rank").rank("ordinal").over(self.key).cast(pl.Int64)
-        files = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
+        gold = self.evidence.gold.select("item_id", "path").unique()
+        order = pl.col("rank").rank("ordinal").over(CASE).cast(pl.Int64)
+        files = hits.group_by(*CASE, "path").agg(pl.col("rank").min()).with_columns(rank=order)
         n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
-        known = self.cases.select(*self.key).join(n_files, on="item_id", how="left", maintain_order="left")
+        known = cases.select(CASE).join(n_files, on="item_id", how="left", maintain_order="left")
         relevant = files.join(gold, on=["item_id", "path"], how="semi")
         return relevant, known.with_columns(pl.col("n_relevant").fill_null(0))
 
-    def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    def judged_hits(self, hits: pl.LazyFrame, cases: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
         """All hits, with whether each one's file is in the item's pool (`is_judged`); and the keys of the cases."""
-        of_pool = self.inputs.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
-        placed = self.hits.join(self.inputs.items.select("item_id", "pool_id"), on="item_id")
+        of_pool = self.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+        placed = hits.join(self.items.select("item_id", "pool_id"), on="item_id")
         judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
-        return judged.with_columns(pl.col("is_judged").fill_null(value=False)), self.cases.select(*self.key)
+        return judged.with_columns(pl.col("is_judged").fill_null(value=False)), cases.select(CASE)

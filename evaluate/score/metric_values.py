@@ -6,10 +6,11 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from evaluate.metrics import Metric, RatioAt, Requested, metrics_of
+from evaluate.metrics import Metric, RatioAt, Requested
 from evaluate.score.coverage import CutOff, line_sets
-from evaluate.score.metric_inputs import Lists
+from evaluate.score.metric_inputs import CASE, ScoringInputs
 from lake.catalog.protocol import Protocol
+from lake.relevance import disjoint
 
 SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", "denominator")
 """The columns of a score without its run and protocol."""
@@ -70,30 +71,31 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
     return pl.concat(values.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
-def measure_runs(lists: Lists, requested: Requested = ()) -> pl.LazyFrame:
-    """A protocol's metrics of some runs, or only those `requested`: a row per list, metric and cut-off, unsorted."""
-    inputs, key, protocol, measured = lists.inputs, lists.key, lists.inputs.protocol, list[pl.LazyFrame]()
-    requested = requested or metrics_of(protocol)
+def measure_runs(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
+    """Metrics of ranked lists by a protocol's rules: a row per list, metric and cut-off, unsorted.
+
+    `cases` has a row for every list that must have a score: CASE, the item's columns and the completion.
+    """
+    protocol, measured = inputs.protocol, list[pl.LazyFrame]()
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     if by_hits := of_shape(requested, *BY_HITS):
-        known = lists.cases.select(*key, *inputs.applying)
+        known = cases.select(*CASE, *inputs.applying)
         if any(reads_pool(metric, k) for metric, k in by_hits):
-            known = lists.cases.select(*key).join(inputs.judged, on="item_id", how="left", maintain_order="left")
-        wide = measure(inputs.rule.hits(lists.hits, inputs.evidence, key), known, by_hits, key=key)
+            known = cases.select(CASE).join(inputs.judged, on="item_id", how="left", maintain_order="left")
+        wide = measure(inputs.rule.hits(hits, inputs.evidence, CASE), known, by_hits, key=CASE)
         if protocol.full_lists:
-            wide = _without_short_lists(wide, by_hits, lists)
-        measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=key))
-    for shape, read in (("filed", Lists.gold_files), ("listed", Lists.judged_hits)):
+            wide = _without_short_lists(wide, by_hits, inputs, hits, cases)
+        measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=CASE))
+    for shape, read in (("filed", inputs.gold_files), ("listed", inputs.judged_hits)):
         if listed := of_shape(requested, shape):
-            measured.append(lengthen(measure(*read(lists), listed, key=key), listed, key=key))
+            measured.append(lengthen(measure(*read(hits, cases), listed, key=CASE), listed, key=CASE))
     if covered:
-        cut_offs = cut_offs_of(covered)
-        sets = line_sets(
-            hits=lists.hits, items=lists.cases, gold=inputs.lines, axis=inputs.files, cut_offs=cut_offs, key=key
-        )
-        measured.append(lengthen(measure_sets(sets, covered), covered, key=key))
+        assert inputs.axis is not None, "sets of lines are measured on the lines of the pools' files"
+        cut_offs, gold = cut_offs_of(covered), disjoint(inputs.gold)
+        sets = line_sets(hits=hits, items=cases, gold=gold, axis=inputs.axis, cut_offs=cut_offs, key=CASE)
+        measured.append(lengthen(measure_sets(sets, covered), covered, key=CASE))
     if completed:
-        measured.append(lengthen(measure_sets(completion_similarity(lists.cases), completed), completed, key=key))
+        measured.append(lengthen(measure_sets(completion_similarity(cases), completed), completed, key=CASE))
     return pl.concat(measured)
 
 
@@ -108,11 +110,17 @@ def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.
     )
 
 
-def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lists: Lists) -> pl.LazyFrame:
+def _without_short_lists(
+    wide: pl.LazyFrame, requested: Requested, inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame
+) -> pl.LazyFrame:
     """The measured columns, 0 at a cut-off that a list does not reach although its pool does."""
+    returned = hits.group_by(CASE).agg(n_returned=pl.len().cast(pl.Int64))
+    sizes = inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+    of_lists = cases.select(*CASE, "pool_id").join(returned, on=CASE, how="left").join(sizes, on="pool_id", how="left")
+    known = wide.join(of_lists, on=CASE, how="left", maintain_order="left")
     cut = [(label(metric, k), k) for metric, k in requested if metric.shape == "ranked" and k]
-    is_short = {name: pl.col("n_returned") < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
-    return wide.join(lists.lengths, on=lists.key, how="left", maintain_order="left").with_columns(
+    is_short = {name: pl.col("n_returned").fill_null(0) < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
+    return known.with_columns(
         pl.when(short).then(0.0).otherwise(pl.col(f"{name}{part}")).alias(f"{name}{part}")
         for name, short in is_short.items()
         for part in ("/n", "")

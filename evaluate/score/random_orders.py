@@ -12,7 +12,7 @@ from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, m
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.offsets import LineOffsets
-from lake.relevance import CHUNK_KEY
+from lake.relevance import CHUNK_KEY, disjoint
 
 N_ORDERS = 100
 
@@ -100,4 +100,5 @@ def _line_sets(
     walk = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     walks, lists = (rows.join(pools, on="pool_id").with_columns(item=walk) for rows in (heads, ordered_items))
     walks = walks.drop("chunk_no", "pool", "order")
-    return sizes_of_walks(walks, lists, inputs.lines, inputs.files, cut_offs, _ASKED)
+    assert inputs.axis is not None, "sets of lines are measured on the lines of the pools' files"
+    return sizes_of_walks(walks, lists, disjoint(inputs.gold), inputs.axis, cut_offs, _ASKED)

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from hypothesis import strategies as st
 
-from evaluate.score.chance import CASE, score_lists
-from evaluate.score.metric_inputs import Lists, ScoringInputs
+from evaluate.score.chance import score_runs
+from evaluate.score.metric_inputs import ScoringInputs
 from lake.offsets import LineOffsets
 from tests.frames import frame
 
@@ -36,6 +36,11 @@ def spans_in(*paths: str, last_start: int = 14, lengths: tuple[int, int] = (1, 6
 
 
 def score(inputs: ScoringInputs, *, hits: pl.LazyFrame) -> pl.LazyFrame:
-    run_id = pl.lit("run").alias("run_id")
-    lists = Lists(inputs, hits.with_columns(run_id), inputs.items.with_columns(run_id), CASE)
-    return score_lists(lists).sort("item_id", "granularity", "metric", "k")
+    answers = inputs.items.select("item_id", run_id=pl.lit("run"))
+    scores = score_runs(inputs, hits=hits.with_columns(run_id=pl.lit("run"), part=pl.lit("ranking")), answers=answers)
+    return scores.lazy().sort("item_id", "granularity", "metric", "k")
+
+
+def expected_random(inputs: ScoringInputs) -> pl.DataFrame:
+    nothing = frame([], "run_id", "item_id", "completion")
+    return score_runs(inputs, hits=nothing, answers=nothing, chance=["random"])

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
-from evaluate.score.chance import expected_random
 from evaluate.score.metric_inputs import ScoringInputs
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, score
+from tests.evaluate.score.one_run import SPAN, expected_random, score
 from tests.frames import frame
 
 OFFICIAL = protocols()["repobench-r@official-v1"]
@@ -174,7 +173,7 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
     orders = {f"order {number}": Asked(pool, order, gold, level) for number, order in enumerate(permutations(pool))}
     for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
         known = frames({"x": Asked(pool, [], gold, level)})
-        chance = expected_random(ScoringInputs(protocol, axis=None, **known), "random").collect()
+        chance = expected_random(ScoringInputs(protocol, axis=None, **known))
         table("scores").checked(chance)
         theirs, ours = means(scored(protocol, orders)), means(chance)
         assert ours.keys() == theirs.keys()

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics, metrics_of
-from evaluate.score.chance import FORMS, expected_random
+from evaluate.score.chance import FORMS
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.coverage import OWN_TEXT, CutOff
 from evaluate.score.metric_inputs import ScoringInputs
@@ -16,7 +16,7 @@ from evaluate.score.random_orders import N_ORDERS, draw
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary, Protocol
 from lake.tables import table
-from tests.evaluate.score.one_run import SPAN, Span, alike, axis_of, lines, score, spans_in
+from tests.evaluate.score.one_run import SPAN, Span, alike, axis_of, expected_random, lines, score, spans_in
 from tests.frames import frame
 
 CHUNKING = protocols()["repoeval@chunking-v1"]
@@ -165,7 +165,7 @@ def means(scores: pl.DataFrame) -> dict[tuple[str, int], tuple[float | None, ...
 
 
 def expected(gold: Sequence[Span], chunks: Sequence[Span]) -> dict[tuple[str, int], tuple[float | None, ...]]:
-    scores = expected_random(ScoringInputs(SMALL, **frames(["x"], gold, chunks), axis=AXIS), "random").collect()
+    scores = expected_random(ScoringInputs(SMALL, **frames(["x"], gold, chunks), axis=AXIS))
     table("scores").checked(scores)
     return means(scores)
 
@@ -228,7 +228,7 @@ def test_no_order_returns_a_judged_document_that_the_pool_lacks() -> None:
 
     hits = [(name, rank, *document) for name, order in orders.items() for rank, document in enumerate(order, start=1)]
     theirs = means(score(inputs(list(orders)), hits=frame(hits, "item_id", "rank", *SPAN)).collect())
-    ours = means(expected_random(inputs(["x"]), "random").collect())
+    ours = means(expected_random(inputs(["x"])))
     assert ours["recall", 10][0] == pytest.approx(2 / 3)
     assert ours == {key: pytest.approx(numbers, abs=1e-12) for key, numbers in theirs.items()}
 
@@ -247,7 +247,7 @@ def test_a_random_order_has_no_score_by_what_is_of_files() -> None:
     of_files = [(name, metric.ks) for name, metric in metrics().items() if metric.shape == "filed"]
     rules = dataclasses.replace(SMALL, metrics=(*of_files, ("recall", (3,))))
     inputs = ScoringInputs(rules, **frames(["x"], [("a.py", 0, 3)], [("a.py", 0, 3)]), axis=AXIS)
-    assert set(expected_random(inputs, "random").collect()["metric"]) == {"recall"}
+    assert set(expected_random(inputs)["metric"]) == {"recall"}
     assert len(of_files) > 1
 
 
