@@ -7,7 +7,7 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from evaluate.metrics import Metric, Requested, metric_named, metrics_of
+from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import ScoringInputs
@@ -18,17 +18,18 @@ from lake.tables import LINES, RANKING
 from lake.tables.evaluated import Scores
 
 Amount = Callable[["Draw", int], Floats]
-"""(draw, k) → the expected amount per item."""
+Form = tuple[Amount, Amount]
+"""The expected numerator and denominator per item: two functions of a draw and k."""
 
 
 def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
     """The expected scores of a uniformly random order of each item's pool; none of metrics of lists of files."""
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
-    exact = [(metric, k) for metric, k in requested if _form_of(metric)]
-    drawn = [(metric, k) for metric, k in requested if not _form_of(metric)]
+    forms = {(metric, k): form for metric, k in requested if (form := _form_of(metric))}
+    exact, drawn = list(forms), [pair for pair in requested if pair not in forms]
     measured: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(SCORE_COLUMNS)]
     if exact:
-        measured.append(lengthen(applied(_closed(inputs, exact).lazy(), inputs.protocol, exact), exact))
+        measured.append(lengthen(applied(_closed(inputs, forms).lazy(), inputs.protocol, exact), exact))
     if drawn:
         measured.append(lengthen(mean_of_orders(inputs, drawn), drawn))
     return pl.concat(measured)
@@ -121,7 +122,7 @@ def _ideal_of_gains(draw: Draw, k: int) -> Floats:
     return ideal
 
 
-FORMS: Mapping[str, tuple[Amount, Amount]] = {
+FORMS: Mapping[str, Form] = {
     "precision": (_hits, lambda draw, k: np.full_like(draw.n, k)),
     "recall": (_hits, _wanted),
     **dict.fromkeys(("accuracy", "correct", "hit", "success"), (_any_hit, _one)),
@@ -149,12 +150,12 @@ FORMS: Mapping[str, tuple[Amount, Amount]] = {
 metrics need drawing: they are ratios of two random numbers, unions, or capped."""
 
 
-def _form_of(metric: Metric) -> tuple[Amount, Amount] | None:
+def _form_of(metric: Metric) -> Form | None:
     """The closed form of a metric or of another with the same computation (as under graded judgements); else None."""
     return next((form for name, form in FORMS.items() if metric_named(name).at is metric.at), None)
 
 
-def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
+def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> pl.DataFrame:
     sizes = inputs.chunks.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
     known = (
         inputs.items.select("item_id", "pool_id")
@@ -170,7 +171,7 @@ def _closed(inputs: ScoringInputs, requested: Requested) -> pl.DataFrame:
     drawn = _matrix(_gains_in_pool(inputs, known)) if inputs.rule.is_graded else wanted
     draw = Draw(n, *drawn, *wanted, *others)
     columns: dict[str, Floats] = {}
-    for metric, k, form in ((metric, k, form) for metric, k in requested if (form := _form_of(metric))):
+    for (metric, k), form in forms.items():
         name = label(metric, k)
         numerator, denominator = (amount(draw, k) for amount in form)
         undefined = np.nan if metric.is_undefined_null else 0.0

@@ -28,9 +28,9 @@ def line_sets(
 ) -> pl.LazyFrame:
     """The number of lines of each item: in its gold, returned, in both, and returned from the query's own text.
 
-    A budget follows the ranking, takes the lines that no earlier hit has returned, in their order within a hit, and
-    ends before the first line that would exceed it in non-whitespace characters. Blank lines cost nothing. A number of
-    lines takes that many, blank ones included. A depth takes the first k results whole.
+    A budget follows the ranking, takes the lines that no earlier hit has returned, and ends before the first line that
+    would exceed it in non-whitespace characters. A number of lines takes that many, blank ones included; a depth takes
+    the first k results whole.
 
     `hits` has the key, rank, path, line_start, line_end; `n_new_nws`, if present, saves work. `items` has the key,
     pool_id and the columns of OWN_TEXT; `gold` is disjoint. A hit in a file outside the axis has no lines; gold there
@@ -38,7 +38,14 @@ def line_sets(
     n_own, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
-    shown = _within_reach(hits, cut_offs, key).select(*key, "path", "line_start", "line_end", "rank")
+    kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
+    budgets = kinds.get("budget", [])
+    if "lines" not in kinds and 0 not in budgets and "n_new_nws" in hits.collect_schema():
+        # Only the hits that a cut-off may take lines of, given what the earlier ones cost.
+        cost = pl.col("n_new_nws").fill_null(0)
+        spent = cost.cum_sum().over(key, order_by="rank") - cost
+        hits = hits.filter((spent <= max(budgets, default=-1)) | (pl.col("rank") <= max(kinds.get("results", [0]))))
+    shown = hits.select(*key, "path", "line_start", "line_end", "rank")
     walks = shown.join(numbered.select(*key, "pool_id", "item"), on=key).drop(key)
     return sizes_of_walks(walks, numbered, gold, axis, cut_offs, key)
 
@@ -63,13 +70,24 @@ def sizes_of_walks(
     returned = pieces.group_by("item").agg(
         lines.sum().alias(size_at("n_returned", *cut_off)) for cut_off, lines in takes.items()
     )
+    gold = gold.select("item_id", "path", line_start="gold_start", line_end="gold_end")
+    # In a file outside the axis, all gold lines count.
+    start, end = (pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end"))
+    n_gold = (
+        gold.join(lists.select("item_id", "pool_id").unique(), on="item_id")
+        .join(axis.files.lazy(), on=["pool_id", "path"], how="left")
+        .group_by("item_id")
+        .agg((end - start).sum().alias("n_gold"))
+    )
     sets = (
         lists.select(*key, "item")
-        .join(count_gold(gold, lists, axis), on="item_id", how="left", maintain_order="left")
+        .join(n_gold, on="item_id", how="left", maintain_order="left")
         .join(returned, on="item", how="left", maintain_order="left")
     )
-    of_gold = gold_as_spans(gold).join(lists.select(*key, "pool_id", "item"), on="item_id")
-    for size, spans in {"n_both": of_gold, "n_own": own_text(lists, key)}.items():
+    known = lists.select(*key, "pool_id", "item")
+    own = dict(zip(("path", "line_start", "line_end"), OWN_TEXT, strict=True))
+    own_text = lists.select(*key, "item", "pool_id", **own).drop_nulls([*own])
+    for size, spans in {"n_both": gold.join(known, on="item_id"), "n_own": own_text}.items():
         marked = axis.place(spans).select(*key, "item", axis.file_at("start"), mark_start="start", mark_end="end")
         first = pl.max_horizontal("mark_start", "start")
         ends = {
@@ -80,17 +98,6 @@ def sizes_of_walks(
         shared_lines = shared.agg((end - first).clip(0).sum().alias(name) for name, end in ends.items())
         sets = sets.join(shared_lines, on=key, how="left", maintain_order="left")
     return sets.drop("item").with_columns(pl.exclude(key).fill_null(0).cast(pl.Int64))
-
-
-def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[str]) -> pl.LazyFrame:
-    """The hits that a cut-off may take lines of, given the cost of earlier ones (`n_new_nws`); all if it is unknown."""
-    kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
-    budgets = kinds.get("budget", [])
-    if "lines" in kinds or 0 in budgets or "n_new_nws" not in hits.collect_schema():
-        return hits
-    cost = pl.col("n_new_nws").fill_null(0)
-    spent = cost.cum_sum().over(key, order_by="rank") - cost
-    return hits.filter((spent <= max(budgets, default=-1)) | (pl.col("rank") <= max(kinds.get("results", [0]))))
 
 
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
@@ -104,38 +111,12 @@ def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> 
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(
         spent=pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     )
-    before, spent = _N_LINES.cum_sum().over("item") - _N_LINES, pl.col("spent")
+    n_lines, spent = pl.col("end") - pl.col("start"), pl.col("spent")
+    before = n_lines.cum_sum().over("item") - n_lines
     takes: dict[CutKind, Callable[[int], pl.Expr]] = {
         # A budget of 0 is no limit.
-        "budget": lambda k: axis.n_lines_for(k - spent).clip(0) if k else _N_LINES,
-        "lines": lambda n: (n - before).clip(0, _N_LINES),
-        "results": lambda k: _N_LINES * (pl.col("rank") <= k),
+        "budget": lambda k: axis.n_lines_for(k - spent).clip(0) if k else n_lines,
+        "lines": lambda n: (n - before).clip(0, n_lines),
+        "results": lambda k: n_lines * (pl.col("rank") <= k),
     }
     return priced.with_columns(takes[cut](k).alias(size_at("", cut, k)) for cut, k in cut_offs).drop("spent")
-
-
-def gold_as_spans(gold: pl.LazyFrame) -> pl.LazyFrame:
-    """Disjoint gold as item_id, path, line_start, line_end."""
-    return gold.select("item_id", "path", line_start="gold_start", line_end="gold_end")
-
-
-def own_text(lists: pl.LazyFrame, key: Sequence[str]) -> pl.LazyFrame:
-    """The query's own text of each list whose item has one: its key, item, pool_id, path, line_start, line_end."""
-    path, line_start, line_end = OWN_TEXT
-    own = lists.select(*key, "item", "pool_id", path=path, line_start=line_start, line_end=line_end)
-    return own.drop_nulls(["path", "line_start", "line_end"])
-
-
-def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """The number of disjoint gold lines per item: item_id, n_gold. In a file outside the axis, all gold lines count."""
-    ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
-    return (
-        gold_as_spans(gold)
-        .join(known.select("item_id", "pool_id").unique(), on="item_id")
-        .join(axis.files.lazy(), on=["pool_id", "path"], how="left")
-        .group_by("item_id")
-        .agg((ends[1] - ends[0]).sum().alias("n_gold"))
-    )
-
-
-_N_LINES = pl.col("end") - pl.col("start")

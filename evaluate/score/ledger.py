@@ -2,21 +2,17 @@
 
 Every gold line that counts under the protocol is in the first class that applies:
 
-1. `found`: within the cut-off of the protocol's primary metric: for a ranking a budget of characters, or of results if
-   gold is a candidate; for an agent its whole final context.
+1. `found`: within the cut-off of the protocol's primary metric; for an agent, in its final context.
 2. `past_budget`: returned by a ranking, but beyond that cut-off.
 3. `seen`: shown in an agent's steps, but not kept in its final context.
-4. `unreachable`: in nothing that was searched: in no chunk of the pool or, if the chunks are unknown, in no searched
-   file (an agent has no index, and may read every file); under rules of similarity, no chunk of the pool is relevant.
+4. `unreachable`: in no chunk of the pool, if the chunks are unknown in no searched file, for an agent in no file.
 5. `no_answer`: the run returned nothing for the item; an agent has no final context.
 6. `other_lines`: its file was returned, shown or named, but with other lines.
 7. `not_returned`: its file never was.
 
 Under rules of candidates and of similarity, the only unit is the item's gold: any relevant chunk counts as the gold,
-and a chunk of the gold candidate that is not relevant counts as other lines of its file.
-
-The amount in the first class is the numerator of a stored score, and the seven add up to its denominator. `random` has
-the expectation over all orders of the whole pool: reachable gold is found or past the budget.
+and a chunk of the gold candidate that is not relevant as other lines of its file. The first class is the numerator of a
+stored score, all seven add up to its denominator; `random` has the expectation over all orders of the whole pool.
 """
 
 from collections.abc import Sequence
@@ -35,12 +31,10 @@ _FILE = ["item_id", "path"]
 
 
 def is_kept(protocol: Protocol) -> bool:
-    """Whether a protocol has a ledger: it measures lines at a budget, or whether one gold candidate is ranked first.
-
-    Published ranges have no ledger, as they may be outside of files or have negative sizes.
-    """
+    """Whether a protocol has a ledger: it measures lines at a budget, or whether one gold candidate is ranked first."""
     names = [(metric.name, k) for metric, k in metrics_of(protocol)]
     if RELEVANCE[protocol.relevance].by_lines:
+        # Published ranges may be outside of files or have negative sizes.
         clamped = protocol.context is None or protocol.context.ranges == "clamped"
         return clamped and ("line_coverage", protocol.primary.k) in names and protocol.primary.granularity == "line"
     return ("correct", 0) in names and protocol.primary.metric == "accuracy"
@@ -59,15 +53,9 @@ def ledger_of_lines(
 ) -> pl.LazyFrame:
     """One row per run and item with gold lines: run_id, item_id, n_gold and the GOLD_CLASSES.
 
-    Args:
-        protocol: One for which :func:`is_kept` is true.
-        scores: The runs' rows of `scores` under it.
-        answered: Their rows of `run_items`.
-        hits: Their rows of `hits`; a part `lines` replaces the run's ranking.
-        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
-        files: item_id, path, n_lines of the gold files that exist.
-        chunks: item_id, path, line_start, line_end: the chunks of the searched files; if unknown, the whole files.
-        chance: The runs that stand for every order of the pool; they have no hits.
+    `scores`, `answered` and `hits` are the runs' rows of `scores`, `run_items` and `hits`. `gold` and `chunks` (those
+    of the searched gold files; if unknown, the whole files) have item_id, path, line_start, line_end; `files`, the gold
+    files that exist, item_id, path, n_lines. The runs in `chance` stand for every order of the pool.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
     is_chance = pl.col("run_id").is_in(list(chance))
@@ -115,12 +103,9 @@ def ledger_of_candidates(
     names = {"found": (protocol.primary.metric, protocol.primary.k), "correct": ("correct", 0)}
     if "reachable" in {metric.name for metric, _ in metrics_of(protocol)}:
         names["reachable"] = ("reachable", 0)
-    key = pl.struct("metric", "k")
-    values = [
-        pl.col("value").filter(key == pl.struct(metric=pl.lit(metric), k=pl.lit(k, pl.Int64))).first().alias(name)
-        for name, (metric, k) in names.items()
-    ]
-    known = scores.group_by(_CASE).agg(values)
+    known = scores.group_by(_CASE).agg(
+        pl.col("value").filter(metric=metric, k=k).first().alias(name) for name, (metric, k) in names.items()
+    )
     if "reachable" not in names:
         known = known.with_columns(reachable=pl.lit(1.0))
     returned = pl.max_horizontal("found", "correct")
@@ -136,7 +121,7 @@ def ledger_of_candidates(
 def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
     """The classes of each item, from n_gold, found, returned, reachable, is_ranking and n_in_named.
 
-    n_in_named is the amount of gold that was not returned, but whose file was.
+    The last is the gold that was not returned, but whose file was.
     """
     is_silent = answered.select(*_CASE, is_silent=pl.col("n_returned") == 0)
     silent, is_ranking = pl.col("is_silent").fill_null(value=True), pl.col("is_ranking").fill_null(value=True)
