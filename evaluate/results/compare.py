@@ -237,7 +237,7 @@ def _made(
 
 def _averages(protocol: Protocol, sides: Sequence[pl.DataFrame], items: pl.LazyFrame) -> pl.DataFrame:
     """Each side's averages by measure: over all items, and over each repository of which both have some."""
-    slices = (*UNSLICED, Slice("repo", ("repo",)))
+    slices = (*UNSLICED, Slice("repo"))
     rows = aggregate(protocol, pl.concat(sides).lazy(), items, slices=slices)
     return rows.filter(pl.len().over(*MEASURE, *SLICE) == len(sides)).collect()
 

@@ -1,8 +1,9 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import polars as pl
@@ -31,12 +32,11 @@ def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol]
     """Aggregate the scores of runs under some protocols, unless the aggregates are current."""
     todo: dict[Run, BuildTarget] = {}
     for run in runs:
-        names = [protocol.name for protocol in protocols]
-        stored = [part.parts_of("scores", protocol=name, run_id=run.run_id) for name in names for part in item_parts]
+        of_run = {"run_id": run.run_id}
+        stored = (part.parts_of("scores", protocol=by.name, **of_run) for by in protocols for part in item_parts)
         if inputs := list(chain.from_iterable(stored)):
-            folders = {"benchmark": item_parts[0].task.benchmark, "run_id": run.run_id}
-            lake, code = item_parts[0].lake, [aggregate]
-            target = target_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
+            lake, folders = item_parts[0].lake, {"benchmark": item_parts[0].task.benchmark, **of_run}
+            target = target_of(lake, "aggregates", part="all", inputs=inputs, code=[aggregate], **folders)
             if not target.is_current:
                 todo[run] = target
     if not todo:
@@ -100,10 +100,8 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
         wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), can_be_tested)
         scores = ScoreMatrix(protocol, wanted, item_rows, _read(lake, "scores", scored, wanted))
         comparisons = compare_runs(protocol, wanted, scores)
-        hits = lake.parts("hits", benchmark=task.benchmark)
-        read = characters_of(
-            protocol, rows, item_rows, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline"))
-        )
+        opening, hits = rows.filter("is_primary", "is_headline"), lake.parts("hits", benchmark=task.benchmark)
+        read = characters_of(protocol, rows, item_rows, _read(lake, "hits", hits, opening))
         effects = effects_of(task, protocol, wanted, scores)
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
         means = ledger_means(ledger, item_rows, pooled.select("run_id", *SLICE).unique())
@@ -126,17 +124,29 @@ def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> I
 def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Write the ledgers of a task's scored runs under every protocol that has one; runs of one chunker share a part."""
     lake, task = item_parts[0].lake, item_parts[0].task
-    by_chunker: dict[str | None, list[Run]] = {}
+    by_chunker, prefix = defaultdict[str | None, list[Run]](list), f"{task.name.replace('/', '.')}--"
     for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
-        by_chunker.setdefault(chunker, []).append(Run(run_id, chunker=chunker, is_chance=is_chance))
+        by_chunker[chunker].append(Run(run_id, chunker=chunker, is_chance=is_chance))
     for protocol in filter(is_kept, protocols_of(task)):
-        kept = set[str]()
-        for part in item_parts:
-            ledgers = _Ledgers(part, protocol)
-            kept |= {name for runs in by_chunker.values() if (name := ledgers.keep(runs))}
-        for stored in lake.parts("ledger", benchmark=task.benchmark, protocol=protocol.name):
-            if stored.name.startswith(f"{task.name.replace('/', '.')}--") and stored.name not in kept:
-                lake.remove(stored)
+        folders, kept = {"benchmark": task.benchmark, "protocol": protocol.name}, set[str]()
+        for item_part in item_parts:
+            ledgers = _Ledgers(item_part, protocol)
+            for chunker, runs in by_chunker.items():
+                stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
+                # Scores depend on the hits that they are of.
+                scored = {run: scores for run, scores in stored.items() if scores}
+                if not scored:
+                    continue
+                name = f"{prefix}{chunker or 'uncut'}--{item_part.part}"
+                kept.add(name)
+                cut = lake.part("chunkers", chunker) if chunker else None
+                inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
+                chance = [run.run_id for run in scored if run.is_chance]
+                target = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
+                target.make(partial(ledgers.rows, chunker, list(scored)))
+        for part in lake.parts("ledger", **folders):
+            if part.name.startswith(prefix) and part.name not in kept:
+                lake.remove(part)
 
 
 @dataclass
@@ -170,29 +180,9 @@ class _Ledgers:
         spans = cut.select("sha256", "line_start", "line_end")
         return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
-    def keep(self, runs: Sequence[Run]) -> str:
-        """Write the ledgers of runs over one chunker's chunks; the name of the part, empty if no run is scored."""
-        item_part, protocol, lake = self.item_part, self.protocol, self.item_part.lake
-        folders = {"benchmark": item_part.task.benchmark, "protocol": protocol.name}
-        stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
-        # Scores depend on the hits that they are of.
-        scored = {run: scores for run, scores in stored.items() if scores}
-        if not scored:
-            return ""
-        chunker = runs[0].chunker
-        cut = lake.part("chunkers", chunker) if chunker else None
-        name = f"{item_part.task.name.replace('/', '.')}--{chunker or 'uncut'}--{item_part.part}"
-        chance = [run.run_id for run in scored if run.is_chance]
-        inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
-        ledger = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
-        ledger.make(lambda: pl.concat(list(self._rows(list(scored)))))
-        return name
-
-    def _rows(self, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
-        item_part, protocol = self.item_part, self.protocol
-        by_lines = RELEVANCE[protocol.relevance].by_lines
-        lines = {"files": self.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
-        lines |= {"chunks": self.chunks(runs[0].chunker)} if by_lines else {}
+    def rows(self, chunker: str | None, runs: Sequence[Run]) -> pl.DataFrame:
+        """The ledgers of runs over one chunker's chunks."""
+        item_part, protocol, ledgers = self.item_part, self.protocol, list[pl.DataFrame]()
         for batch in batches(runs, "hits", [item_part]):
             given = {
                 "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
@@ -200,9 +190,11 @@ class _Ledgers:
                 "answered": rows_of(item_part, "run_items", batch),
                 "gold": self.gold.lazy(),
             }
-            if by_lines:
+            if RELEVANCE[protocol.relevance].by_lines:
+                files = self.files.lazy().select("item_id", "path", "n_lines")
                 chance = [run.run_id for run in batch if run.is_chance]
-                ledger = ledger_of_lines(protocol, **given, **lines, chance=chance)
+                ledger = ledger_of_lines(protocol, **given, files=files, chunks=self.chunks(chunker), chance=chance)
             else:
                 ledger = ledger_of_candidates(protocol, **given)
-            yield Ledger.cast(ledger.with_columns(protocol=pl.lit(protocol.name))).collect()
+            ledgers.append(ledger.collect())
+        return Ledger.cast(pl.concat(ledgers).with_columns(protocol=pl.lit(protocol.name)))

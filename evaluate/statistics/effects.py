@@ -1,18 +1,14 @@
 """Table `effects`: how much of a score is due to the chunker, to the retriever, and to their interaction.
 
-The runs of a grid (every chunker with every retriever) are decomposed within each repository into the mean of all runs,
-the deviation of each chunker's mean from it, that of each retriever's mean, and the remainder of each run. The effects
-over all repositories equal those computed from the systems' own numbers. The repository is the unit of their intervals;
-with fewer than FEWEST_REPOS of them it is the item, as everywhere (`evaluate.statistics.pairs`).
+The runs of a grid (every chunker with every retriever) are decomposed within each unit (a repository or an item) into
+the mean of all runs, the deviations of each chunker's and of each retriever's mean from it, and each run's remainder.
 
 A factor's share of the variation between the systems is its sum of squared effects divided by that of all three.
-Squares of estimates are too large because of sampling error: with plain sums, a factor without any effect would explain
-something, and a factor that explains everything would not reach 100 %. So each square is the product of two different
-repositories' effects, summed over all pairs of repositories by their weights. This is unbiased, and may be below 0. Its
-interval leaves out one repository at a time (the delete-m jackknife for unequal groups of Busing, Meijer and Van Der
-Leeden 1999), has the degrees of freedom of a mean over the same repositories, and is clipped to 0 and 1. It covers the
-truth in 92 to 100 % of 600 simulated data sets of four chunkers and four retrievers over repositories like RepoEval's
-(`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
+Squares of estimates are too large because of sampling error, so each square is the product of two different units'
+effects, summed over all pairs of units by their weights. This is unbiased, and may be below 0. Its interval leaves out
+one unit at a time (the delete-m jackknife for unequal groups of Busing, Meijer and Van Der Leeden 1999), has the
+degrees of freedom of a mean over the same units, and is clipped to 0 and 1. It covers the truth in 92 to 100 % of 600
+simulated data sets (`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
 """
 
 from collections.abc import Collection, Iterator
@@ -29,7 +25,7 @@ from evaluate.statistics.pairs import Values, standard_error
 from evaluate.statistics.slices import MEASURE, SLICE, average_of
 from lake.averages import FEWEST_REPOS, Aggregate
 from lake.catalog.protocol import Protocol, Task
-from lake.exact import Floats, Integers, Mask
+from lake.exact import Floats, Integers
 from lake.tables import table
 from lake.tables.evaluated import Effects
 from lake.verdict import DIFFERENCE, FACTORS
@@ -40,18 +36,19 @@ def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: Score
 
     `rows` are aggregates from `with_places`, with chunker and retriever.
     """
-    family = rows.lazy().filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
-    known = family.select("chunker", "retriever", "run_id", *MEASURE, *SLICE).collect().rows()
-    run_of = {(chunker, retriever): run_id for chunker, retriever, run_id, *_ in known}
+    family = rows.filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
+    run_of = {
+        (chunker, name): run_id for chunker, name, run_id in family.select("chunker", "retriever", "run_id").iter_rows()
+    }
     chunkers, retrievers = largest_grid(run_of)
     if not chunkers:
         return Effects.create_empty()
     run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
     # The family is of one measure in one slice.
-    where = dict(zip((*MEASURE, *SLICE), known[0][3:], strict=True))
+    where = family.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
     values = scores.values({**where, "run_id": run_ids})
-    means, share, counts, has_items = _by_unit(values, values.repo, average)
+    means, share, counts, held = _by_unit(values, values.repo, average)
     if not len(share):
         return Effects.create_empty()
     grid = (len(chunkers), len(retrievers), -1)
@@ -63,10 +60,9 @@ def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: Score
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
     effects = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
-    for number, repo in enumerate(
-        repo for repo, is_held in zip(scores.repos(where), has_items, strict=True) if is_held
-    ):
-        of_repo = {"repo": repo, "n_items": int(counts[number]), "n_repos": 1}
+    repos = scores.repos(where)
+    for number, repo in enumerate(held):
+        of_repo = {"repo": repos[repo], "n_items": int(counts[number]), "n_repos": 1}
         effects += [{**of_repo, **row} for row in _effects(means[:, :, [number]], np.ones(1), levels)]
     left_out = sorted(
         f"{chunker}+{name}" for chunker, name in run_of if chunker not in chunkers or name not in retrievers
@@ -93,29 +89,24 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
     return min(several, key=lambda grid: (-len(grid[0]) * len(grid[1]), -len(grid[0]), grid), default=([], []))
 
 
-def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Mask]:
-    """Each run's number per unit, (runs, units); the units' shares of the data and item counts; which units have items.
+def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Integers]:
+    """Each run's number per unit, (runs, units); per unit its share of the data, its count of items, and its number.
 
     A run's number is the mean of these, weighted by the shares. For ratios of sums, all runs get the mean denominator,
-    which equals their own where it is the size of the gold. `unit` numbers each item's unit, ascending from 0; a unit
-    is within one repository.
+    which equals their own where it is the size of the gold. `unit` numbers each item's unit, ascending.
     """
     # An item without a value for some run cannot be scored, or the metric does not apply to it.
     kept = ~np.isnan(values.value).any(axis=0)
-    present, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
-    has_items = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
-    has_items[present] = True
+    units, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
     if average == "micro" and values.sums:
         above, of_runs = (np.add.reduceat(sums[:, kept], starts, axis=1) for sums in values.sums)
         below = of_runs.mean(axis=0)
         has_any = below > 0
-        has_items[present] = has_any
-        return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], has_items
+        return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], units[has_any]
     means = np.add.reduceat(values.value[:, kept], starts, axis=1) / counts
     _, of_repo, n_of_repo = np.unique(values.repo[kept][starts], return_inverse=True, return_counts=True)
-    by_repo = 1 / (n_of_repo[of_repo] * max(len(n_of_repo), 1))
-    share = counts / counts.sum() if average == "macro" else by_repo
-    return means, share, counts, has_items
+    share = counts / counts.sum() if average == "macro" else 1 / (n_of_repo[of_repo] * max(len(n_of_repo), 1))
+    return means, share, counts, units
 
 
 def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -140,9 +131,9 @@ def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Ite
         error, degrees = standard_error(parts - value[:, None] * share, share[None, :])
         half = scipy.special.stdtrit(degrees, 0.975) * error
     for number, (chunker, retriever) in enumerate(levels):
-        factor = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
+        alone = "chunker" if chunker else "retriever" if retriever else "grand mean"
         yield {
-            "factor": factor.get((bool(chunker), bool(retriever)), "interaction"),
+            "factor": "interaction" if chunker and retriever else alone,
             "chunker": chunker,
             "retriever": retriever,
             "mean": mean[number],

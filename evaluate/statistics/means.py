@@ -43,8 +43,7 @@ def aggregate(
     `run_items` (rows of that table), if given. `slices` replace the protocol's and must not mix strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
-    columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
-    kinds = item_kinds(items, sorted(columns | {"repo", *strata}))
+    kinds = item_kinds(items, slices, strata)
     # Strings are compared once: below, a run's metric, a kind of items and a slice's repository are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
     scored = (

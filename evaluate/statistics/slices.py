@@ -1,8 +1,7 @@
 """How items are grouped and averaged: a protocol's slices, the headline slice, and the average of each metric."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import polars as pl
 
@@ -17,61 +16,54 @@ _Board = TypeVar("_Board")
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
 """The columns that identify a measure, and those that identify one value of a slice."""
-
 WHOLE_SLICE = ("all", "all")
 
 
-@dataclass(frozen=True)
-class Slice:
-    """A division of the items by some columns, whose values are joined with `/`; without columns, all items.
+class Slice(NamedTuple):
+    """A division of the items by some columns, which its name joins with `/`; `all` has none.
 
-    Attributes:
-        per_stratum: If items are in several strata, each is divided separately, under a compound name
-            (`context/level`). Any other slice is left out if one of its values would mix strata.
-        splits: The slice exists only if the last of its columns has at least two values.
-        of: It contains only items that have a value in this column.
-        is_resampled: Its items are resampled (by far the costliest step), as a board may open with it.
+    If items are in several strata, each is divided separately, under a compound name (`context/level`); a slice that is
+    not `per_stratum` is left out if one of its values would mix strata. A slice that `splits` exists only if the last
+    of its columns has at least two values. If it `is_resampled` (by far the costliest step), a board may open with it.
     """
 
     name: str
-    columns: tuple[str, ...]
     per_stratum: bool = True
     splits: bool = False
-    of: str = ""
     is_resampled: bool = False
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that divide the items."""
+        return [] if self.name == "all" else self.name.split("/")
 
+
+_BY_CANDIDATES = "subset/split/level"
+"""RepoBench-R's subsets name neither split nor level; for items without candidates the subset is enough."""
 _SLICES = (
-    Slice("all", (), is_resampled=True),
-    Slice("subset", ("subset",), per_stratum=False, is_resampled=True),
-    Slice("level", ("level",)),
-    Slice("repo", ("repo",)),
-    Slice("language", ("language",), splits=True),
-    Slice("difficulty", ("difficulty",), splits=True),
-    Slice("band", ("band",), splits=True),
-    Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
-    # RepoBench-R's subsets name neither split nor level; for items without candidates the subset is enough.
-    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band", is_resampled=True),
+    Slice("all", is_resampled=True),
+    Slice("subset", per_stratum=False, is_resampled=True),
+    Slice("level"),
+    Slice("repo"),
+    *(Slice(name, splits=True) for name in ("language", "difficulty", "band")),
+    Slice("subset/split", per_stratum=False, splits=True),
+    Slice(_BY_CANDIDATES, per_stratum=False, is_resampled=True),
 )
 """The slices of protocols that score no contexts, as named if all items are in one stratum."""
-
 _OF_CONTEXTS = (
-    Slice("all", (), is_resampled=True),
-    Slice("source", ("source",), splits=True),
-    Slice("difficulty", ("difficulty",), splits=True),
-    Slice("language", ("language",), splits=True),
-    Slice("repo", ("repo",)),
+    Slice("all", is_resampled=True),
+    *(Slice(name, splits=True) for name in ("source", "difficulty", "language")),
+    Slice("repo"),
 )
 """The slices of protocols that score contexts. Sources are no strata here: one benchmark was made of them."""
-
-UNSLICED = (Slice("all", ()),)
+UNSLICED = (Slice("all"),)
 """All items together, whatever their strata."""
 
 
 def protocol_slices(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
     """The slices of a protocol's scores, and its strata: columns whose values are never averaged together."""
     if protocol.context is None:
-        # Never averaged together: several contexts of one target, train and test, v1 and v1.1.
+        # Several contexts of one target, train and test, v1 and v1.1.
         return _SLICES, ("context", "split", "source")
     # The verified subset is part of the full one.
     return _OF_CONTEXTS, ("subset",)
@@ -90,8 +82,9 @@ def slice_value(slice_: str) -> pl.Expr:
     return pl.concat_str(columns, separator="/")
 
 
-def item_kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """The kinds of items, equal in all `columns`: kind (a number), the columns (null if unknown), item_id (a list)."""
+def item_kinds(items: pl.LazyFrame, slices: Sequence[Slice], strata: Sequence[str]) -> pl.DataFrame:
+    """The kinds of items, equal in all columns that matter: kind (a number), these (or null), item_id (a list)."""
+    columns = sorted({"repo", "band", *strata, *(column for slice_ in slices for column in slice_.columns)})
     known = items.collect_schema().names()
     absent = pl.lit(None, pl.String)
     band = _band() if "n_candidates" in known else absent
@@ -110,19 +103,19 @@ def kinds_by_slice(
 ) -> list[tuple[pl.DataFrame, bool]]:
     """Per slice, the kinds of items in it (kind, repo, slice, slice_value), and whether they are resampled.
 
-    At least one frame, which may be empty.
+    The first frame is empty.
     """
     several = [column for column in strata if kinds[column].n_unique() > 1]
     # Items without a value are a stratum too.
     of_kinds = kinds.lazy().with_columns(pl.col(several).fill_null("none"))
     every, resampled = list[pl.LazyFrame](), list[bool]()
     for slice_ in slices:
-        name, columns = slice_.name, list(slice_.columns)
+        name, columns = slice_.name, slice_.columns
         if slice_.splits and kinds[columns[-1]].n_unique() < 2:
             continue
         if slice_.per_stratum and several:
             name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
-        of = of_kinds.filter(pl.col(slice_.of).is_not_null()) if slice_.of else of_kinds
+        of = of_kinds.filter(pl.col("band").is_not_null()) if name == _BY_CANDIDATES else of_kinds
         value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
         every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
         resampled.append(slice_.is_resampled)
