@@ -20,8 +20,8 @@ Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "comp
 """The frame over which a metric's expressions are evaluated.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
-  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first). If a rule also measures hits that
-  are not relevant, these have null `rank` and `iou`, and only `place` and `similarity`.
+  columns (`n_relevant`, `gains`: list of the pool's IoU gains, best first). Hits that are not relevant have null `rank`
+  and `iou`, and only `place` and `similarity`.
 - ``filed``: as ``ranked``, with files as results: the gold files, ranked in the order in which a list first names them.
 - ``found``: both aggregate an item's relevant hits (also `is_gold`).
 - ``listed``: both aggregate all of an item's hits (columns `rank`, `is_judged`).
@@ -58,9 +58,8 @@ class Metric:
     """A metric, declared by calling this with the function from k to its ratio: `@metric("recall", title=…, ks=(5,))`.
 
     `k` 0 means the whole list. `is_undefined_null`: items whose denominator is 0 have no value instead of 0.
-    `is_of_steps`: it describes the steps of a run; protocols that otherwise average as ratios of sums average it over
-    items. `bounds` are the least and the greatest possible value, to which intervals are clipped. `title` defaults to
-    the name in words, and `meaning`, the text on the page, to the function's docstring. `formula`, for the page, is the
+    `is_of_steps`: it describes the steps of a run. `bounds` are the least and the greatest possible value. `title`
+    defaults to the name in words, and `meaning`, the text on the page, to the function's docstring. `formula` is the
     text before a fraction, its numerator and its denominator; a formula without a fraction has only the first.
     """
 
@@ -129,8 +128,7 @@ def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
 def parse_metric(text: str) -> tuple[Metric, int]:
     """A metric and its cut-off from the usual spellings: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
 
-    The cut-off may be omitted if the metric has only one (`mrr`) or a value for the whole list (`map`). Without a
-    budget, or with budget 0, there is no limit (`line_f1`).
+    The cut-off may be omitted if the metric has only one (`mrr`) or a value without any (`map`, `line_f1`).
     """
     match = _ALIAS.fullmatch(text.strip())
     name, k = (match["name"].lower(), match["k"]) if match else (text, None)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics import Metric, Micro, Ratio, RatioAt, metric, size_at
+from evaluate.metrics import Metric, Ratio, RatioAt, metric, size_at
 from lake.catalog.protocol import BUDGETS, DEPTHS
 
 LINE_BUDGETS = (100, 300, 500)
@@ -51,46 +51,43 @@ def self_share(k: int) -> Ratio:
     return Ratio(pl.col(size_at("n_own", "results", k)), pl.col(size_at("n_returned", "results", k)))
 
 
-def _of_lines(name: str, title: str, *formula: str, micro: Micro = "ratio of sums") -> Metric:
-    """A metric of the first k distinct lines returned, including blank ones."""
-    like = Metric(name, title=title, ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
-    return replace(like, formula=formula, micro=micro)
+_OF_LINES = Metric("", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
+"""A metric of the first k distinct lines returned, including blank ones."""
+_ALL_LINES = ("1 if all gold lines are among the first k lines, else 0",)
 
 
-def _n(size: str, k: int) -> pl.Expr:
-    return pl.col(size_at(f"n_{size}", "lines", k))
+def _n_both(k: int) -> pl.Expr:
+    return pl.col(size_at("n_both", "lines", k))
 
 
-@_of_lines(
-    "all_lines", "All gold lines", "1 if all gold lines are among the first k lines, else 0", micro="equals macro"
-)
+@replace(_OF_LINES, name="all_lines", title="All gold lines", formula=_ALL_LINES, micro="equals macro")
 def all_lines(k: int) -> Ratio:
     """Whether all gold lines are among the first k different lines returned, blank ones counted: 1 or 0."""
-    return Ratio(_n("both", k) == _N_GOLD, _ONE)
+    return Ratio(_n_both(k) == _N_GOLD, _ONE)
 
 
-@_of_lines("lines_coverage", "Coverage", *OVER_GOLD)
+@replace(_OF_LINES, name="lines_coverage", title="Coverage", formula=OVER_GOLD)
 def lines_coverage(k: int) -> Ratio:
     """Share of the gold lines that are among the first k different lines returned, blank ones counted."""
-    return Ratio(_n("both", k), _N_GOLD)
+    return Ratio(_n_both(k), _N_GOLD)
 
 
-@_of_lines("lines_precision", "Precision", "", "|G ∩ P|", "k")
+@replace(_OF_LINES, name="lines_precision", title="Precision", formula=("", "|G ∩ P|", "k"))
 def lines_precision(k: int) -> Ratio:
     """Gold lines among the first k different lines returned, over k, even when fewer were returned."""
-    return Ratio(_n("both", k), pl.lit(k))
+    return Ratio(_n_both(k), pl.lit(k))
 
 
-@_of_lines("lines_f1", "F1", "", "2 |G ∩ P|", "|G| + k")
+@replace(_OF_LINES, name="lines_f1", title="F1", formula=("", "2 |G ∩ P|", "|G| + k"))
 def lines_f1(k: int) -> Ratio:
     """Harmonic mean of coverage and precision at k lines: twice the lines in both, over the gold lines and k."""
-    return Ratio(2 * _n("both", k), _N_GOLD + k)
+    return Ratio(2 * _n_both(k), _N_GOLD + k)
 
 
-@_of_lines("lines_efficiency", "Context efficiency", *OVER_RETURNED)
+@replace(_OF_LINES, name="lines_efficiency", title="Context efficiency", formula=OVER_RETURNED)
 def lines_efficiency(k: int) -> Ratio:
     """Share of gold among the first k different lines returned, over as many as were returned; 0 if none were."""
-    return Ratio(_n("both", k), _n("returned", k))
+    return Ratio(_n_both(k), pl.col(size_at("n_returned", "lines", k)))
 
 
 _AUC = ("mean over the steps s of ", "|G ∩ (C₁ ∪ … ∪ Cₛ)|", "|G|")
@@ -109,9 +106,9 @@ def _declare(like: Metric, name: str, meaning: str, formula: tuple[str, ...], at
     replace(like, name=f"{of}_{name.lower()}", title=f"{of.capitalize()} {name}", meaning=meaning, formula=formula)(at)
 
 
-def _declare_sets(granularity: str) -> None:
+def _declare_sets(granularity: str, what: str) -> None:
     """Coverage, precision and F1 of a final context as a set, and of the first k results of a ranking."""
-    what, is_edit = _OF[granularity], granularity == "editloc"
+    is_edit = granularity == "editloc"
     gold = "the lines that the gold patch edits" if is_edit else f"the gold {what}"
     returned = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
     more = "." if is_edit else "; at k, what a ranking's first k results hold."
@@ -129,12 +126,12 @@ def _declare_sets(granularity: str) -> None:
     _declare(like, "F1", mean, OVER_BOTH, lambda k: Ratio(2 * n("hit", k), n_gold + n("pred", k)))
 
 
-def _declare_trajectory(granularity: str) -> None:
-    what, like = _OF[granularity], Metric("", granularity=granularity, shape="gathered", is_of_steps=True)
+def _declare_trajectory(granularity: str, what: str) -> None:
+    like = Metric("", granularity=granularity, shape="gathered", is_of_steps=True)
     n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
     auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."
-    undefined = replace(like, micro="undefined")
-    _declare(undefined, "AUC", auc, _AUC, lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
+    of_steps = replace(like, micro="undefined")
+    _declare(of_steps, "AUC", auc, _AUC, lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
     again = f"Share of the {what} seen in all steps that an earlier step had seen already."
     lower = replace(like, direction="lower")
     _declare(lower, "redundancy", again, _REDUNDANCY, lambda k: Ratio(n_seen - n_union, n_seen))
@@ -150,10 +147,11 @@ def symbol_all(k: int) -> Ratio:
     return Ratio((n_hit == n_gold) & (n_gold > 0), _ONE)
 
 
-for _granularity in ("file", "symbol", "span", "editloc"):
-    _declare_sets(_granularity)
-for _granularity in ("file", "symbol", "span", "line"):
-    _declare_trajectory(_granularity)
+for _granularity, _what in _OF.items():
+    if _granularity != "line":
+        _declare_sets(_granularity, _what)
+    if _granularity != "editloc":
+        _declare_trajectory(_granularity, _what)
 
 
 @metric(

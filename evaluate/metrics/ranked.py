@@ -43,10 +43,15 @@ def precision(k: int) -> Ratio:
     return Ratio(hits_within(k), pl.lit(k))
 
 
+@metric(
+    "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
+    meaning="Share of the gold files that are among the first k different files of the list. Not defined for random.",
+    formula=("", "gold files among the first k files", "gold files"),
+)  # fmt: skip
 @metric("recall", ks=(5, 10), formula=("", "relevant results among the first k", "relevant chunks of the pool"))
 def recall(k: int) -> Ratio:
     """Share of all relevant chunks of the pool that are among the first k results; 0 if the pool has none."""
-    return Ratio(hits_within(k), pl.col("n_relevant"))
+    return Ratio(hits_within(k), _N_RELEVANT)
 
 
 _ANY = ("1 if any of the first k results is relevant, else 0",)
@@ -69,6 +74,11 @@ def accuracy(k: int) -> Ratio:
     return Ratio(within(k).any(), _ONE)
 
 
+@metric(
+    "file_mrr", title="File MRR", ks=(10,), granularity="file", micro="undefined", shape="filed",
+    meaning="Reciprocal rank of the first gold file among the first k different files, else 0. Not defined for random.",
+    formula=("", "1", "rank of the first gold file, if ≤ k"),
+)  # fmt: skip
 @metric("mrr", title="MRR", ks=(10,), micro="undefined", formula=("", "1", "rank of the first relevant result, if ≤ k"))
 def mrr(k: int) -> Ratio:
     """Reciprocal rank of the first relevant result within the first k (by default 10), else 0."""
@@ -85,10 +95,8 @@ def ndcg(k: int) -> Ratio:
     Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
     If relevance is graded, gain is the grade, and the ideal list has the highest grades first.
     """
-    return Ratio(
-        exact_sum(discount(pl.col("rank")).filter(within(k))),
-        pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k))),
-    )
+    ideal = pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
+    return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal)
 
 
 @metric(
@@ -106,19 +114,22 @@ def iou(k: int) -> Ratio:
 )  # fmt: skip
 def ndcg_iou(k: int) -> Ratio:
     """Like nDCG, but a result's gain is its IoU with the gold, and the ideal is the best order of the pool's chunks."""
-    rank = pl.int_range(1, pl.len() + 1)
-    ideal = pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
-    return Ratio(_dcg_iou(k), ideal)
+    return Ratio(_dcg("iou", k), _ideal_dcg("gains", k))
 
 
 @metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined", formula=("min(1, Σᵢ₌₁…ₖ IoUᵢ ÷ log₂(i + 1))",))
 def dcg_iou(k: int) -> Ratio:
     """Like nDCG by IoU, but the ideal is 1: a first result that is exactly the gold. Values above 1 count as 1."""
-    return Ratio(pl.min_horizontal(_dcg_iou(k), _ONE), _ONE)
+    return Ratio(pl.min_horizontal(_dcg("iou", k), _ONE), _ONE)
 
 
-def _dcg_iou(k: int) -> pl.Expr:
-    return exact_sum((pl.col("iou") * discount(pl.col("rank"))).filter(within(k)))
+def _dcg(gain: str, k: int) -> pl.Expr:
+    return exact_sum((pl.col(gain) * discount(pl.col("rank"))).filter(within(k)))
+
+
+def _ideal_dcg(gains: str, k: int) -> pl.Expr:
+    rank = pl.int_range(1, pl.len() + 1)
+    return pl.col(gains).list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
 
 
 @metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)
@@ -209,7 +220,7 @@ def average_precision(k: int) -> Ratio:
 
 
 @metric(
-    "r_precision", title="R-precision", micro="ratio of sums",
+    "r_precision", title="R-precision",
     formula=("", "relevant results among the first R", "R = relevant chunks of the pool"),
 )  # fmt: skip
 def r_precision(k: int) -> Ratio:
@@ -232,9 +243,7 @@ def ndcg_graded(k: int) -> Ratio:
 
     Equal to trec_eval's ndcg_cut with the number of gold lines in a chunk as its grade.
     """
-    rank = pl.int_range(1, pl.len() + 1)
-    ideal = pl.col("shares").list.head(k).list.eval(exact_sum(pl.element() * discount(rank))).list.first()
-    return Ratio(exact_sum((pl.col("share") * discount(pl.col("rank"))).filter(within(k))), ideal)
+    return Ratio(_dcg("share", k), _ideal_dcg("shares", k))
 
 
 @metric(
@@ -264,24 +273,6 @@ def rbp(k: int) -> Ratio:
 def judged(k: int) -> Ratio:
     """Share of the first k results whose relevance is known because their file is in the searched pool."""
     return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
-
-
-@metric(
-    "file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed",
-    formula=("", "gold files among the first k files", "gold files"),
-)  # fmt: skip
-def file_recall(k: int) -> Ratio:
-    """Share of the gold files that are among the first k different files of the list. Not defined for random."""
-    return Ratio(hits_within(k), _N_RELEVANT)
-
-
-@metric(
-    "file_mrr", title="File MRR", ks=(10,), granularity="file", micro="undefined", shape="filed",
-    formula=("", "1", "rank of the first gold file, if ≤ k"),
-)  # fmt: skip
-def file_mrr(k: int) -> Ratio:
-    """Reciprocal rank of the first gold file among the first k different files, else 0. Not defined for random."""
-    return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
 @metric(
