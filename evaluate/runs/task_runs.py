@@ -35,10 +35,7 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 
 @dataclass
 class TaskRuns:
-    """One task's runs over the selected items: those `planned` to be made, and `imported` ones.
-
-    `groups` are the parts of the benchmark's items that are handled together.
-    """
+    """One task's runs over the selected items: those `planned` to be made, and `imported` ones."""
 
     lake: Lake
     task: Task
@@ -88,12 +85,13 @@ class TaskRuns:
         """
         if self.task.imported_only or not self.has_items:
             return []
-        protocols, chunkers, cut = protocols_of(self.task), dict[str, str](), self._cut
+        protocols, chunkers = protocols_of(self.task), dict[str, str]()
         for part in self.lake.parts("chunkers"):
-            if cut[part.name].is_complete and cut[part.name].has_chunks:
+            cut = self._cut[part.name]
+            if cut.is_complete and cut.has_chunks:
                 chunkers[part.name] = part.fingerprint
                 continue
-            hint = "" if cut[part.name].is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
+            hint = "" if cut.is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
             note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}{hint}"
             warnings += [note] if note not in warnings else []
         # Agents' contexts are scored even if nothing can be ranked.
@@ -114,8 +112,7 @@ class TaskRuns:
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
         made_by = system.fingerprint(self.task, self.edition.label, self.selection.parameters())
-        stamp = made_from([given, rules], made_by)
-        protocol = system.protocol.name if system.protocol else ""
+        stamp, protocol = made_from([given, rules], made_by), system.protocol.name if system.protocol else ""
         run_id = f"{self.task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
         return PlannedRun(run_id, protocol, system.chunker, system.retriever.is_chance, system=system, stamp=stamp)
 
@@ -150,7 +147,7 @@ class TaskRuns:
 
     def conclude(self, prepared: Mapping[str, Mapping[str, str]]) -> Outcome:
         """Write the planned runs' own rows, with the notes from preparing them; return the counts of their items."""
-        result, rows, counts = Outcome(), [], self.counts(self.planned)
+        result, rows, todo, counts = Outcome(), [], dict[str, BuildTarget](), self.counts(self.planned)
         for run in self.planned:
             n, n_failed, n_tied, why = counts[run.run_id]
             # Ties of baselines are not reported: `random` is nothing but ties.
@@ -158,11 +155,12 @@ class TaskRuns:
             result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=n_tied))
             if n_failed:
                 result.warnings.append(self.failure(run.system.name, n, n_failed, why.removeprefix("GoldspanError: ")))
-            rows.append(self._run_row(run, n, n_failed, prepared.get(run.run_id, {})))
-        todo = {run.run_id: target for run in self.planned if not (target := self.row(run)).is_current}
+            target = self.row(run)
+            if not target.is_current:
+                todo[run.run_id] = target
+                rows.append(self._run_row(run, n, n_failed, prepared.get(run.run_id, {})))
         if todo:
-            frame = pl.DataFrame(rows, schema=table("runs").columns)
-            write_by_run(todo, frame.filter(pl.col("run_id").is_in(list(todo))))
+            write_by_run(todo, pl.DataFrame(rows, schema=table("runs").columns))
         return result
 
     def _run_row(self, run: PlannedRun, n: int, n_failed: int, prepared: Mapping[str, str]) -> dict[str, object]:
@@ -188,10 +186,8 @@ class TaskRuns:
 
     def row(self, run: PlannedRun) -> BuildTarget:
         """The target of a run's row; the run's stamp contains the digest of the code."""
-        folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
-        return target_of(
-            self.lake, "runs", part="all", inputs=self.item_parts, parameters=run.stamp, code=(), **folders
-        )
+        folders, inputs = {"benchmark": self.task.benchmark, "run_id": run.run_id}, self.item_parts
+        return target_of(self.lake, "runs", part="all", inputs=inputs, parameters=run.stamp, code=(), **folders)
 
     def failure(self, runs: str, n: int, n_failed: int, why: str) -> str:
         """A sentence on the items that some runs failed on."""
@@ -225,15 +221,15 @@ class TaskRuns:
                     self.lake.remove(part)
 
     def remove_stale(self, retrievers: Mapping[str, Retriever], stored: Mapping[str, Sequence[Part]]) -> list[str]:
-        """Remove built-in runs that today's items, chunks and code would not make, so that no page mixes two states.
+        """Remove unfinished built-in runs and those that today's items, chunks and code would not make; say how many.
 
-        Unfinished runs are removed too, and so are trials when all items are selected. The result says how many.
+        So no page mixes two states. If all items are selected, runs over some of them are removed too.
         """
         rows = self.stored("built-in").select("run_id", "retriever", "limit", "selection").collect()
-        current, stale, have_run = dict[Selection, set[str]](), [], {*rows["retriever"]}
+        current, stale = dict[Selection, set[str]](), []
         # A retriever with arguments may have another name in a run: a model its folder's name, not its path. Systems
         # are named one by one, to include those that run only on request.
-        patterns = [f"*+{name}" for name in sorted(retrievers) if ":" in name or name in have_run]
+        patterns = [f"*+{name}" for name in sorted(retrievers) if ":" in name or name in {*rows["retriever"]}]
         for run_id, retriever, limit, where in rows.iter_rows():
             if retriever in retrievers and retrievers[retriever].why_missing:
                 # Without its model, one cannot decide whether the run would be made identically again.
