@@ -1,7 +1,4 @@
-"""All metrics, each declared once as polars expressions; a metric's docstring is its text on the page.
-
-A metric is a decorated function in any module of this package; all modules are imported with the package.
-"""
+"""All metrics, each a decorated function of this package that returns polars expressions, declared once."""
 
 import importlib
 import inspect

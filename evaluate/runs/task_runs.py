@@ -79,10 +79,7 @@ class TaskRuns:
     def plan(
         self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]
     ) -> list[PlannedRun]:
-        """The runs that some patterns match; none if the task takes imported runs only, or no item is selected.
-
-        Chunkers that have not cut all files of the selected items are skipped, with a note in `warnings`.
-        """
+        """The runs that some patterns match; `warnings` get a note on chunkers that have not cut all files."""
         if self.task.imported_only or not self.has_items:
             return []
         protocols, chunkers = protocols_of(self.task), dict[str, str]()

@@ -211,9 +211,9 @@ def score_runs(
 ) -> dy.DataFrame[Scores]:
     """Score the items of one part for all runs over the chunks of one chunker.
 
-    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. If a run has a part `lines` in
-    addition to its ranking (the oracle), its metrics at a budget are measured on that part. The runs in `chance` stand
-    for every order of the pool: they get expected scores and have no answers.
+    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. Metrics at a budget are measured
+    on a run's part `lines`, if it has one (the oracle). The runs in `chance` stand for every order of the pool and have
+    no answers.
     """
     scores = [_expected(inputs).with_columns(run_id=pl.lit(run_id)).collect() for run_id in chance]
     # Collected once, as several plans use it.

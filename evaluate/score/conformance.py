@@ -1,7 +1,4 @@
-"""The seal of a protocol: a hash of its rules and of the scores that they give on a small fixture.
-
-A change of the code that changes a score changes the hash, so it cannot pass under the old name.
-"""
+"""The seal of a protocol: a hash of its rules and of the scores that they give on a small fixture."""
 
 import dataclasses
 import functools
@@ -77,8 +74,8 @@ def _scores(protocol: Protocol) -> pl.DataFrame:
 def contexts() -> tuple[Material, ContextRuns]:
     """A small data set on which ContextBench's readings differ wherever they can.
 
-    It has four files and six items, one of which nobody answers; an agent that does everything unusual, one that never
-    edits, and rankings, one of them with an order for lines. Whole lines use up 8,000 characters exactly.
+    One of six items nobody answers; an agent does everything unusual, one never edits, one ranking has an order for
+    lines. Whole lines use up 8,000 characters exactly.
     """
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
@@ -89,9 +86,8 @@ def contexts() -> tuple[Material, ContextRuns]:
 def _fixture(kind: str) -> dict[str, pl.DataFrame]:
     """The frames of the fixture for `rankings` or `contexts`.
 
-    Items of the rankings are named after what they test: the first relevant hit is on either side of every cut-off;
-    gold overlaps, adjoins, is empty or elsewhere; whole lines (of 1,000 characters in c.py, a blank one after 8,000)
-    use up a budget exactly; similarities are below, at and above a threshold.
+    Items of the rankings are named after what they test; whole lines (of 1,000 characters in c.py, a blank one after
+    8,000) use up a budget exactly; similarities are below, at and above a threshold.
     """
     tables: dict[str, dict[str, list[str]]] = json.loads(_FIXTURES.read_text("utf-8"))[kind]
     return {

@@ -1,7 +1,7 @@
 """The lines that a ranking returns up to a rank or a budget, and how many of them are gold: sizes of sets.
 
-Lines are not processed one by one. An item's axis (the files of its pool, end to end) is cut wherever a hit starts or
-ends; the lines between two cuts are all alike, and each such piece belongs to the first hit that contains it.
+An item's axis (the files of its pool, end to end) is cut wherever a hit starts or ends; each piece between two cuts
+belongs to the first hit that contains it.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,10 +58,9 @@ def sizes_of_walks(
     cut_offs: Sequence[CutOff],
     key: Sequence[str],
 ) -> pl.LazyFrame:
-    """The sizes of :func:`line_sets` for lists, several of which may share one walk down a pool.
+    """The sizes of :func:`line_sets` for lists (key, item, pool_id, OWN_TEXT), several of which may share one walk.
 
-    `walks` has item (Int64, the walk), pool_id, rank, path, line_start, line_end; `lists` has the key, item, pool_id
-    and the columns of OWN_TEXT.
+    `walks` has item (Int64, the walk), pool_id, rank, path, line_start, line_end.
     """
     # Both are collected, as they are used several times: polars would read the hits again for each use.
     placed = axis.place(walks).collect().lazy()

@@ -119,10 +119,7 @@ def ledger_of_candidates(
 
 
 def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
-    """The classes of each item, from n_gold, found, returned, reachable, is_ranking and n_in_named.
-
-    The last is the gold that was not returned, but whose file was.
-    """
+    """The classes, from the amounts; n_in_named is the gold that was not returned, but whose file was."""
     is_silent = answered.select(*_CASE, is_silent=pl.col("n_returned") == 0)
     silent, is_ranking = pl.col("is_silent").fill_null(value=True), pl.col("is_ranking").fill_null(value=True)
     past, left = pl.col("returned") - pl.col("found"), pl.col("reachable") - pl.col("returned")

@@ -18,13 +18,10 @@ CASE = ("run_id", "item_id")
 class ScoringInputs:
     """The inputs that rankings of some items are scored with.
 
-    Attributes:
-        items: Rows of `items`, with the pools of the task. Every item must have a score.
-        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
-        pool: The chunks of each pool under the run's chunker, with the columns of POOL. None if nobody knows how the
-            searched files were cut; metrics that count the relevant chunks of the pool have no value then.
-        axis: The lines of the pools' files, for protocols that measure sets of lines.
-        relevance: The rows of table `relevance` of the pools' chunks, for protocols that judge by similarity.
+    `items` are rows of `items` with the pools of the task, `gold` their spans by the protocol's rule. `pool` has the
+    chunks of each pool under the run's chunker; None if nobody knows how the searched files were cut: metrics that read
+    the pool have no value then. `axis` has the lines of the pools' files, for protocols that measure sets of lines;
+    `relevance` rows of that table, for protocols that judge by similarity.
     """
 
     protocol: Protocol
@@ -59,9 +56,8 @@ class ScoringInputs:
     def judged(self) -> pl.LazyFrame:
         """The columns that denominators need, from each item's whole pool, in the items' order.
 
-        These are item_id, those of `applying`, n_relevant, gains and (if gold is lines) shares, both descending; the
-        best similarity of any chunk (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of
-        others.
+        These are n_relevant, gains and (if gold is lines) shares, both descending; the best similarity of any chunk
+        (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of others.
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})

@@ -1,8 +1,4 @@
-"""Tables `ranks`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers.
-
-Ranges of ranks follow the verdicts of table `comparisons`, so the two never disagree: outside the headline slice both
-are exploratory.
-"""
+"""Tables `ranks`, `ledger_means` and `boards`: a leaderboard's contents, computed once for all readers."""
 
 from collections.abc import Iterable
 
@@ -28,9 +24,8 @@ CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: dy.DataFrame[Comparisons]) -> dy.DataFrame[Ranks]:
     """The ranks and tie groups of the ranked runs in every slice, by the primary metric: rows of table `ranks`.
 
-    rank_low is 1 plus the number of runs with a better verdict; rank_high is all runs minus those with a worse one. The
-    best run without a tie_group starts the next one, and all others without a group join it that are not significantly
-    different from it. A run ranked between two members may belong to another group.
+    rank_low and rank_high follow the verdicts, so the two never disagree. The best run without a tie_group starts the
+    next one, which all others without a group join that are not significantly different from it.
     """
     metric = metric_named(protocol.primary.metric)
     ranked = rows.lazy().filter("is_primary", "is_ranked")
@@ -72,9 +67,9 @@ def characters_of(
 ) -> pl.DataFrame:
     """How much one reads of the runs scored in the headline slice: mean non-whitespace characters per item.
 
-    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. In the result, k is a
-    cut-off of the primary metric, and `read` what is read down to it (for k = 0 all, of a ranking scored as a context
-    the context formed from it); `returned` is everything. Lines returned before are not counted again.
+    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. `read` is what is read
+    down to a cut-off k of the primary metric (for 0 all, of a ranking scored as a context the context formed from it);
+    `returned` is everything. Lines returned before are not counted again.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
@@ -121,10 +116,7 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, items: pl.LazyFrame, ks: list[
 
 
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> dy.DataFrame[LedgerMeans]:
-    """Rows of table `ledger_means`: per class of gold, macro (mean of items' shares) and micro (share of all gold).
-
-    `slices` has run_id, slice, slice_value: the slices that each run's scores are averaged over.
-    """
+    """Rows of table `ledger_means`: macro is the mean of items' shares, micro the share of all gold."""
     # `all` is included even if nothing has a score.
     names = sorted({"all", *slices["slice"]})
     values = items.select("item_id", *(slice_value(name).alias(name) for name in names))
@@ -178,8 +170,8 @@ def board_rows(
 ) -> dy.DataFrame[Boards]:
     """The board of one task's runs under one protocol: rows of table `boards`.
 
-    `characters` comes from :func:`characters_of`; the other frames are the task's rows of the tables of the same names.
-    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
+    The frames are the task's rows of the tables of these names, `characters` comes from :func:`characters_of`. `kind`
+    is the declared benchmark whose rules score the task; it determines the reference system.
     """
     opening = headline_slice(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())

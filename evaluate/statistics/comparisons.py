@@ -1,8 +1,7 @@
 """Table `comparisons`: every pair of systems on the items that both have, with intervals, tests and verdicts.
 
 The family of pairs that are tested together is fixed before any number is known: the pairs of complete systems without
-baselines, by the primary metric in the headline slice. Only these have an adjusted p; every other row is exploratory.
-With fewer than FEWEST_REPOS repositories, the item is the unit of interval and test.
+baselines, by the primary metric in the headline slice. Every other row is exploratory.
 """
 
 from __future__ import annotations
@@ -50,11 +49,7 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
 
 
 def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> dy.DataFrame[Comparisons]:
-    """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
-
-    The pair's first run is the one whose id sorts first; the numbers are the second's relative to it. `rows` come from
-    :func:`with_places`.
-    """
+    """Rows of table `comparisons`: every pair of runs with the same metric and slice in `rows`, second minus first."""
     several = rows.lazy().sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
     groups = several.filter(pl.col("run_id").list.len() > 1).with_row_index("group").collect()
     if groups.is_empty():
@@ -143,11 +138,7 @@ def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Fl
 
 
 def verdict_of() -> pl.Expr:
-    """The verdict on the second system; null for a metric that has no better direction.
-
-    Within the family the adjusted p alone decides. Exploratory pairs have no adjusted p, so there the plain p and the
-    interval must agree.
-    """
+    """The verdict on the second system, by the adjusted p; without one, p and interval must agree."""
     few = pl.col("n_items") < FEWEST_ITEMS
     without_0 = (pl.col("low") > 0) | (pl.col("high") < 0)
     better = pl.when(pl.col("delta") * pl.col("sign") > 0).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))
@@ -167,8 +158,7 @@ def verdict_of() -> pl.Expr:
 class ScoreMatrix:
     """The scores needed for some comparisons, as matrices; items are numbered by repository, then by id.
 
-    `rows` has run_id and the measures to compare: granularity, metric, k, slice, slice_value. Each frame of `scores`
-    contains as many runs as fit in memory.
+    `rows` has the runs, measures and slices to compare. Each frame of `scores` contains as many runs as fit in memory.
     """
 
     def __init__(

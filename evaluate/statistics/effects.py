@@ -1,14 +1,12 @@
 """Table `effects`: how much of a score is due to the chunker, to the retriever, and to their interaction.
 
 The runs of a grid (every chunker with every retriever) are decomposed within each unit (a repository or an item) into
-the mean of all runs, the deviations of each chunker's and of each retriever's mean from it, and each run's remainder.
-
-A factor's share of the variation between the systems is its sum of squared effects divided by that of all three.
-Squares of estimates are too large because of sampling error, so each square is the product of two different units'
-effects, summed over all pairs of units by their weights. This is unbiased, and may be below 0. Its interval leaves out
-one unit at a time (the delete-m jackknife for unequal groups of Busing, Meijer and Van Der Leeden 1999), has the
-degrees of freedom of a mean over the same units, and is clipped to 0 and 1. It covers the truth in 92 to 100 % of 600
-simulated data sets (`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
+the mean of all runs, the deviations of each chunker's and of each retriever's mean from it, and each run's remainder. A
+factor's share of the variation is its sum of squared effects divided by that of all three. Squares of estimates are too
+large because of sampling error, so each square is the product of two different units' effects, summed over all pairs of
+units by their weights: unbiased, and maybe below 0. Its interval leaves out one unit at a time (the delete-m jackknife
+for unequal groups of Busing, Meijer and Van Der Leeden 1999); it covers the truth in 92 to 100 % of 600 simulated data
+sets (`tests/evaluate/statistics/test_effects.py` draws some), with plain sums in 44 to 99 %.
 """
 
 from collections.abc import Collection, Iterator
@@ -32,10 +30,7 @@ from lake.verdict import DIFFERENCE, FACTORS
 
 
 def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> dy.DataFrame[Effects]:
-    """The effects of a task's chunkers and retrievers on the ranked runs' primary metric in the headline slice.
-
-    `rows` are aggregates from `with_places`, with chunker and retriever.
-    """
+    """The effects of chunkers and retrievers on the family's primary metric; `rows` come from `with_places`."""
     family = rows.filter("in_family").drop_nulls(["chunker", "retriever"]).sort("run_id", descending=True)
     run_of = {
         (chunker, name): run_id for chunker, name, run_id in family.select("chunker", "retriever", "run_id").iter_rows()

@@ -1,11 +1,10 @@
 """95 % intervals of means and ratios whose items come in repositories, and bootstrap intervals of means over items.
 
-A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. Items of one
-repository are correlated, so the unit is the repository; with too few repositories it is the item. Over repositories,
-the variance of the quotient is cluster-robust with the correction of Bell and McCaffrey ("Bias reduction in standard
-errors for linear regression with multi-stage samples", Survey Methodology 28, 2002; CR2 in Imbens and Kolesár 2016):
-each residual is weighted by its repository's share of the data, and the degrees of freedom are Satterthwaite's for
-independent items. With repositories of equal size that leaves the plain form with G-1 degrees.
+A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. The unit is the
+repository; with too few repositories it is the item. Over repositories, the variance of the quotient is cluster-robust
+with the correction of Bell and McCaffrey ("Bias reduction in standard errors for linear regression with multi-stage
+samples", Survey Methodology 28, 2002; CR2 in Imbens and Kolesár 2016): each residual is weighted by its repository's
+share of the data, and the degrees of freedom are Satterthwaite's for independent items.
 
 `python -m tests.coverage_simulation` simulates how often the intervals cover the truth.
 """
@@ -30,10 +29,9 @@ _OF = ("measure", "slice", "slice_value")
 def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_units: Floats) -> tuple[Floats, Floats]:
     """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
 
-    That is the size of a simple random sample with the mean's variance, reduced as the variance is estimated from few
-    units; the number of units if the variance is 0. See Korn and Graubard, "Confidence intervals for proportions with
-    small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998. Ends are rounded,
-    so that another machine's last bit changes no number.
+    See Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts estimated
+    from survey data", Survey Methodology 24, 1998. If the variance is 0, the size is the number of units. Ends are
+    rounded, so that another machine's last bit changes no number.
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -66,8 +64,8 @@ def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
 def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """Quotients of two sums with repositories as units: `of`, mean, variance, degrees.
 
-    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`. Left
-    out: quotients of one repository, and those with denominators that sum to 0 or a negative one (reversed ranges).
+    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`.
+    Quotients of one repository, and those with a negative denominator (reversed ranges), are left out.
     """
     below = pl.col("denominator")
     total = from_steps(below.sum())
@@ -103,8 +101,7 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
 def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """Quotients of two sums with items as units: `of`, mean, variance, degrees; no row for a single item or a sum of 0.
 
-    `quotients` has one row per group of items and quotient: `of`, numerator, denominator, and the sums of the items'
-    squares and products (above_above, above_below, below_below); all in steps of `lake.exact`.
+    `quotients` has numerator, denominator, and the sums of the items' squares and products, in steps of `lake.exact`.
     """
     names = ("numerator", "denominator", "above_above", "above_below", "below_below")
     mean, total = pl.col("numerator") / pl.col("denominator"), pl.col("denominator")
@@ -129,8 +126,7 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
 def with_intervals(means: pl.LazyFrame, by_repo: pl.LazyFrame) -> pl.LazyFrame:
     """The means with the ends of the interval of each average, in columns named after that average.
 
-    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`; `means` has measure, metric,
-    slice, slice_value, unit, n, n_repos.
+    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
     least, most = ({name: float(metric.bounds[end]) for name, metric in metrics().items()} for end in (0, 1))
@@ -174,10 +170,9 @@ _MEANS_AT_ONCE = 32
 def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """The 95 % bootstrap intervals of means over items: `of`, item_low, item_high; no row for a mean over one item.
 
-    `values` has one row per distinct value of a mean: `of`, value, count. Resamples are matrices of weights, with a row
-    per resample and a column per item; all means over equally many items share them. With many items, a column stands
-    for a value, with too many values for neighbouring ones. Values are multiples of a step so small that all sums are
-    whole numbers that a float holds exactly: they are the same in any order of addition.
+    `values` has `of`, value, count. Resamples are matrices of weights, which all means over equally many items share;
+    with many items, a column stands for a value or for neighbouring ones. Values are multiples of a step so small that
+    all sums are whole numbers that a float holds exactly: they are the same in any order of addition.
     """
     means = (
         values.sort(*of, "value")

@@ -37,10 +37,9 @@ def aggregate(
 ) -> dy.LazyFrame[Aggregates]:
     """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
 
-    micro is null if the metric keeps no sums or has no value for any item; item_low and item_high are null if the slice
-    is not resampled. `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they
-    exist; `band` is derived from n_candidates. An item without any value counts as failed, as does one not done in
-    `run_items` (rows of that table), if given. `slices` replace the protocol's and must not mix strata.
+    `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they exist. An item
+    without any value counts as failed, as does one not done in `run_items` (rows of that table), if given. `slices`
+    replace the protocol's and must not mix strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     kinds = item_kinds(items, slices, strata)
@@ -83,8 +82,8 @@ def aggregate(
 def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
     """The averages, intervals and counts of every measure and slice value.
 
-    `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds in each slice value: kind,
-    repo, slice, slice_value.
+    `cells` has sums over the items of each kind; `of_slices` the kinds in each slice value: kind, repo, slice,
+    slice_value.
     """
     groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")

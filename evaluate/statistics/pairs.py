@@ -1,8 +1,4 @@
-"""Pairs of systems on the items that both have a value for: differences by unit, and sign-flip tests.
-
-A pair's difference is split into one part per unit (a repository or an item); interval and test are based on how these
-parts scatter. All pairs are computed at once, as matrices of pairs by units.
-"""
+"""Pairs of systems on the items that both have a value for: differences by repository or item, and sign-flip tests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,7 +116,7 @@ def _add(
 def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Standard errors and degrees of freedom of differences, with Bell and McCaffrey's correction (see `intervals`).
 
-    `residuals` (pairs, units) sum to 0, `share` (pairs or 1, units), the units' shares of the data, to 1.
+    `residuals` (pairs, units) sum to 0, `share` (pairs or 1, units) to 1.
     """
     several = share.max(axis=1, keepdims=True) < ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
@@ -222,10 +218,8 @@ class Studentised:
         return statistic
 
     def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
-        """(flips, pairs) the size of the difference whose statistic is at `bar`, if the residuals have these signs.
-
-        `residuals` (pairs, units) are multiplied by `size` (flips, pairs).
-        """
+        """(flips, pairs) the size of the difference whose statistic is at `bar`, if residuals have these signs and
+        sizes."""
         rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         total = signs @ residuals.T
         squares, crossed = (residuals**2 / rest).sum(axis=1), residuals * share / rest
@@ -239,10 +233,7 @@ class Studentised:
 
 
 def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
-    """Blocks of signs of the units, (flips, units): N_FLIPS random ones, or all with a positive last sign.
-
-    Those with a negative last sign mirror them.
-    """
+    """Blocks of signs of the units, (flips, units): N_FLIPS random ones, or all with a positive last sign."""
     if n_repos <= MOST_ENUMERATED:
         n = 1 << max(n_repos - 1, 0)
         bits = np.arange(n)[:, None] >> np.arange(n_repos)

@@ -101,10 +101,7 @@ def _band() -> pl.Expr:
 def kinds_by_slice(
     kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]
 ) -> list[tuple[pl.DataFrame, bool]]:
-    """Per slice, the kinds of items in it (kind, repo, slice, slice_value), and whether they are resampled.
-
-    The first frame is empty.
-    """
+    """The kinds of items in each slice (kind, repo, slice, slice_value; first none), and whether they are resampled."""
     several = [column for column in strata if kinds[column].n_unique() > 1]
     # Items without a value are a stratum too.
     of_kinds = kinds.lazy().with_columns(pl.col(several).fill_null("none"))

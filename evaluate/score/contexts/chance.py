@@ -34,10 +34,7 @@ _SUMS = ["value", "numerator", "denominator"]
 
 
 def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
-    """The mean scores over all orders of each pool, cut by a chunker; over seeded orders if there is no closed form.
-
-    The columns are those of table `scores` without `protocol` and its hash.
-    """
+    """The mean scores over all orders of each pool: columns of `scores` without protocol and its hash."""
     means = [_nothing(*_SCORE, *_SUMS)]
     for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
@@ -54,9 +51,9 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
 def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns, sizes: pl.DataFrame) -> pl.DataFrame:
     """The mean coverage of the first k results, and of its mean over k: _SCORE, value, numerator of items with gold.
 
-    Precision, F1 and redundancy are ratios of two random numbers; what a budget pays for depends on all chunks before.
-    `pools` is one run: for each item, the chunks of its pool in its gold files, ranked 1, 2, 3. `sizes` has item_id, n
-    (the pool's chunks), and n_first (those that can begin an order that counts as an answer).
+    Other metrics are ratios of two random numbers, or depend on all chunks before. `pools` is one run: for each item,
+    the chunks of its pool in its gold files, ranked. `sizes` has item_id, n (the pool's chunks), and n_first (those
+    that can begin an order that counts as an answer).
     """
     sets = GoldSets(material, pools, rules_of(protocol))
     views = sets.seen.sort("case", "rank").with_columns(step="rank").lazy()
@@ -155,10 +152,7 @@ def _closed(
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
-    """Whether an order that begins with a chunk counts as an answer: unless failures score 0, its first line must fit.
-
-    `n_nws` is the number of non-whitespace characters in each chunk's first line, for which RANKED_BUDGET must suffice.
-    """
+    """Whether orders that begin with chunks of such first lines count as answers, if failures are left out."""
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
 

@@ -63,9 +63,10 @@ class ContentDefinitions:
         return Spans(row[begins], symbol[begins], symbol[lasts] + 1)
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
-        """The symbols that names mean: those of exactly that name, else those with the name that follows its last dot.
+        """The symbols that names mean (row, number): those of that name, else those named like what follows its last
+        dot.
 
-        `given` has row, text, symbol (the name); the result row and `number`. A name may mean several symbols, or none.
+        `given` has row, text, symbol (the name). A name may mean several symbols, or none.
         """
         spoken = given.lazy().select("row", "text", written=pl.col("symbol").str.strip_chars())
         names = self._names.rename({"symbol": "number"})

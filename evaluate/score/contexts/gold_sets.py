@@ -33,13 +33,12 @@ _FILE_KEY = ["item_id", "path", "given"]
 class GoldSets:
     """The answers of some runs and the gold that they are compared with, with numbers in place of names.
 
-    `cases` has a row for every run and item, whose position is the case's number: run_id, is_ranking, item_id,
-    has_gold_patch, status (null if the run skipped the item), n_steps and has_patch. `seen` has all hits as views, and
-    rank and run (a number); `gold` has the gold of every case as views. `files` has a row for every file that they
-    name: file (its number), text (the number of its content, null if the repository has no such file), n_lines, is_open
-    (the last line has no newline), first_line (the index in `line_starts` of its content's first line), and begin, its
-    first place among the `width` places of its item. `line_starts` has the bytes at which each content's lines start,
-    then its length. `axis` has the lines of the same files.
+    `cases` has a row for every run and item: the columns of both and of `run_items` (status is null if the run skipped
+    the item). `seen` has all hits as views, and rank and run (a number). `files` has what they name: text (the number
+    of the content, null if the repository has no such file), n_lines, is_open (the last line has no newline),
+    first_line (the index in `line_starts` of its content's first line), and begin, its first place among the `width`
+    places of its item. `line_starts` has the bytes at which each content's lines start, then its length. `axis` has the
+    lines of the same files.
     """
 
     def __init__(self, material: Material, runs: ContextRuns, rules: ContextRules) -> None:

@@ -27,10 +27,7 @@ class Spans(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The pieces of the axis: the walk, the length and the gold length (0 or all) of each.
-
-    `piece` and `slot` are pairs: a piece, and a slot that holds it. Every pair occurs once; they are sorted.
-    """
+    """The pieces of the axis, and the pairs of a `piece` and a `slot` that holds it: each pair once, sorted."""
 
     walk: Integers
     length: Integers
@@ -53,10 +50,7 @@ class SetSizes(NamedTuple):
 
 
 def cut(spans: Spans, gold: Spans, width: int) -> Pieces:
-    """The pieces that intervals and gold cut the axis into; they may overlap, touch and repeat, empty ones are nothing.
-
-    The slots of gold are ignored. A walk's last place stays free.
-    """
+    """The pieces that intervals and gold, which may overlap, cut the axis into; the slots of gold are ignored."""
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     ends = [spans.start, spans.end, gold.start, gold.end]
     # With `return_index` numpy sorts stably, which is several times faster: most ends are in order already.

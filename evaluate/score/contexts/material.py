@@ -22,12 +22,9 @@ _EDIT = ["item_id", "path", "line"]
 class Material:
     """The items and the contents of their repositories, independent of any run.
 
-    Attributes:
-        items: item_id, pool_id, has_gold_patch: every item that must have a score.
-        gold: item_id, path, line_start, line_end, by the protocol's gold rule.
-        gold_edits: item_id, path, line: the lines that the gold patches edit, as the protocol reads patches.
-        files: pool_id, path, sha256 of every named file.
-        texts, definitions: Columns of `blobs` and of `symbols` for those files.
+    `items` has item_id, pool_id, has_gold_patch; `gold` item_id, path, line_start, line_end; `gold_edits` item_id,
+    path, line: the lines that the gold patches edit, as the protocol reads patches; `files` pool_id, path, sha256 of
+    every named file; `texts` and `definitions` columns of `blobs` and of `symbols` for those.
     """
 
     items: pl.DataFrame
@@ -39,10 +36,7 @@ class Material:
 
 
 class ContextRuns(NamedTuple):
-    """The answers of some runs: columns of `run_items`, `hits` and `edits`.
-
-    `run_items` also has is_ranking: the run has no steps on any item.
-    """
+    """The answers of some runs: columns of `run_items` (and is_ranking: no steps on any item), `hits` and `edits`."""
 
     run_items: pl.DataFrame
     hits: pl.DataFrame
