@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
 def run_job(job: Job) -> Outcome:
     """Rank and score a job's runs, as far as not done yet; return which parts were made."""
-    read = dict[str, ReadPools]()
+    read: ReadPools = {}
     for item_part, runs in job.work:
         # A copy, so that what is read of its items is dropped with it.
         Partition(replace(item_part), read).run(runs)

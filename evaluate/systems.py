@@ -108,6 +108,8 @@ def resolve_systems(
         if (not task.retrievers or name in task.retrievers) and name not in task.without
     }
     baselines = {name for name, retriever in meant.items() if BASELINE in retriever.tags}
+    of_task = {name for name, retriever in meant.items() if not retriever.tasks or task.rules in retriever.tasks}
+    usual = {name for name in of_task if meant[name].runs in (("always", "asked") if patterns else ("always",))}
     systems = []
     for chunker, stamp in chunkers.items():
         if task.chunkers and chunker not in task.chunkers:
@@ -118,8 +120,7 @@ def resolve_systems(
             if _picks(patterns, chunker, name)
             and (
                 _is_named(patterns, name)
-                or retriever.runs_unnamed(task.rules, is_picked=bool(patterns))
-                or (f"{chunker}+{name}" in made_before and not retriever.why_missing)
+                or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing)
             )
         }
         running = [(meant[name], name) for name in (picked | baselines if picked else ())]

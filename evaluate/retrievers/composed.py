@@ -26,6 +26,7 @@ from evaluate.retrievers import (
 from evaluate.retrievers.dense import settings_in
 from evaluate.retrievers.lexical import JACCARD_REGEX
 from evaluate.retrievers.words import BM25_OKAPI, SYMBOLS
+from evaluate.texts.tokens import Texts
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
@@ -121,7 +122,7 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
             returned = row[row > -np.inf]
             has_best = returned.size > 1 and returned.min() < returned.max()
             texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if has_best else text)
-        second = once.search(replace(queries, text=texts))
+        second = once.search(replace(queries, text=Texts(texts)))
         return PoolScores(second.scores, {**first.failed, **second.failed})
 
     return Index(search, once.n_bytes)

@@ -63,7 +63,7 @@ def _tokenizer() -> "tokenizers.Tokenizer":
 
 def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
     """An index over the chunks' token sets."""
-    chunks = pool.counted(tokens)
+    chunks = pool.text.counted(tokens)
     n_of_chunks = pool.spread(chunks.n_different)
 
     def share(both: Floats, queries: Counted) -> Floats:

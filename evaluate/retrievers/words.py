@@ -45,12 +45,12 @@ def token_index(
     `weights` has one entry per stored count of `chunks`, in the same order. `asking` turns a query's counts of the
     pool's tokens, (queries, tokens), into weights. `score` maps the sums and the queries' counts to scores.
     """
-    chunks = pool.counted(tokens) if chunks is None else chunks
+    chunks = pool.text.counted(tokens) if chunks is None else chunks
     counts = chunks.counts
     weighed = scipy.sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
     def search(queries: Queries) -> Floats:
-        words = chunks.of_queries(queries.counted(tokens))
+        words = chunks.of_queries(queries.text.counted(tokens))
         wanted = asking(scipy.sparse.csr_array(words.counts[:, : counts.shape[1]]))
         # A chunk's tokens are sorted, so every score is summed in the order of their spelling, whatever else is in the
         # pool, and is bit-identical.
@@ -108,7 +108,7 @@ def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_ga
     A word's weight in a chunk is idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)). The gain is k1 + 1 or
     1, which does not affect the order.
     """
-    words_of_chunks = pool.counted(tokens)
+    words_of_chunks = pool.text.counted(tokens)
     tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
     # The mean of a pool without words is never used.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
@@ -196,7 +196,7 @@ BM25_CODE = _variant(
 
 def tfidf(pool: Pool) -> Index:
     """An index over the chunks' unit vectors of (1 + ln tf) × idf."""
-    chunks = pool.counted(WORDS)
+    chunks = pool.text.counted(WORDS)
     # Smoothed as if one more chunk contained every word.
     idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
@@ -246,7 +246,7 @@ _IDENTIFIER_WORDS = Refined(CASED_WORDS, _names)
 
 def shared_names(pool: Pool) -> Index:
     """An index over the chunks' sets of identifiers, each weighted by ln(1 + (N - df + 0.5) / (df + 0.5))."""
-    names = pool.counted(_IDENTIFIER_WORDS)
+    names = pool.text.counted(_IDENTIFIER_WORDS)
     rarity = lucene_idf(len(pool))[n_holding(names)]
     return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
@@ -256,7 +256,7 @@ def by_definitions(pool: Pool) -> Index:
 
     Chunks that define none of the query's names are not returned.
     """
-    names = pool.counted(defined_names)
+    names = pool.text.counted(defined_names)
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
     return token_index(

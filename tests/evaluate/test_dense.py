@@ -17,6 +17,7 @@ from evaluate.embedding.models import Model, TextKind, encoder_of
 from evaluate.embedding.vectors import KeyedVectors, VectorStore, give_vectors, key_of
 from evaluate.retrievers import Queries, dense
 from evaluate.retrievers.dense import cosine_index
+from evaluate.texts.tokens import Texts
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
@@ -103,7 +104,7 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     chunks[4] = 0
     row = np.array([*range(11), 3])
     vectors = KeyedVectors({"0": 0, "1": 1, "2": 2}, of_queries)
-    queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
+    queries = Queries(["a", "b", "c", "d"], Texts(["0", "1", "2", "none"]), [None] * 4, np.full(4, -1))
     held = KeyedVectors({str(n): n for n in range(11)}, chunks)
     index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
