@@ -214,7 +214,7 @@ class Partition:
         if not read:
             return []
         read.append(item_part)
-        tables, code = ["scores"], [metric.at for metric, _ in metrics_of(protocol)]
+        tables, code = ["scores"], list[Callable[..., object]](metric.at for metric, _ in metrics_of(protocol))
         code += [score_runs] if protocol.context is None else [score_part, expected_contexts]
         if protocol.context is not None:
             # The expectation of a random ranking has no steps.

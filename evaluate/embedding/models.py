@@ -31,10 +31,9 @@ CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document":
 
 @dataclass(frozen=True)
 class Model:
-    """A model, by folder or hub name, and how texts are given to it, as far as the model's own settings do not apply.
+    """A model, by folder or hub name, and settings that replace the model's own.
 
-    `marks` are words of its vocabulary that are always tokenized as one token. `pooling` is of the tokens' vectors,
-    `max_length` the maximum number of tokens of a text with its prefix.
+    `marks` are words that are always one token; `max_length` is in tokens of a text with its prefix.
     """
 
     name: str
@@ -139,10 +138,7 @@ def _digest_of(folder: Path) -> str:
 
 
 class Encoder:
-    """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors.
-
-    Texts are cut to the model's maximum number of tokens.
-    """
+    """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors."""
 
     def __init__(self, model: Model, *, is_cross: bool = False) -> None:
         self.network = _loaded(model, is_cross)

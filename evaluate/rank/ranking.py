@@ -110,10 +110,10 @@ def rank(
             if part == RANKING:
                 equal = {k: ranked[:, k - 1] == ranked[:, k] for k in cut_offs if k < ranked.shape[1]}
                 result.ties += [(queries.item_id[row], k) for k in equal for row in np.flatnonzero(equal[k]).tolist()]
-            row, column = np.nonzero(~np.isnan(ranked[:, :depth]))
-            first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[row if pool.side_by_side else 0]
-            chunk, score = first + order[row, column], ranked[row, column]
-            result.returned.append((part, queries.item_id, row, column + 1, chunk, score))
+            query, column = np.nonzero(~np.isnan(ranked[:, :depth]))
+            first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[query if pool.side_by_side else 0]
+            chunk, score = first + order[query, column], ranked[query, column]
+            result.returned.append((part, queries.item_id, query, column + 1, chunk, score))
     return result
 
 
@@ -155,18 +155,15 @@ def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: Callable[[]
     """The rows of `hits`; `axis` returns the lines of the pools' files and is called only if chunks overlap."""
     where = pools.chunks.drop("chunk")[by_run["chunk"]]
     hits = by_run.hstack(where.rename({"n_nws": "n_new_nws"}))
-    rows = (_with_added(hits, axis()) if pools.share_lines else hits.lazy()).with_columns(step=pl.lit(0, pl.Int64))
+    rows = hits.lazy().with_columns(step=pl.lit(0, pl.Int64))
+    if pools.share_lines:
+        # Each hit counts the characters that it adds to those ranked before it.
+        key, lines = ["run_id", "item_id", "part", "rank"], axis()
+        added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
+        new = lines.place(added).select(*key, n_new_nws=lines.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
+        rows = rows.drop("n_new_nws").join(new, on=key, how="left", maintain_order="left")
+        rows = rows.with_columns(pl.col("n_new_nws").fill_null(0))
     return Hits.cast(pl.concat([Hits.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()
-
-
-def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """Hits with the number of non-whitespace characters that each adds to those ranked before it."""
-    key = ["run_id", "item_id", "part", "rank"]
-    added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
-    new = axis.place(added).select(*key, n_new_nws=axis.n_nws())
-    summed = new.group_by(key).agg(pl.col("n_new_nws").sum())
-    joined = hits.lazy().drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
-    return joined.with_columns(pl.col("n_new_nws").fill_null(0))
 
 
 def run_item_rows(

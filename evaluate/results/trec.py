@@ -1,12 +1,11 @@
 """`python -m evaluate score`: score a ranking against relevance judgements with ir_measures, without a lake.
 
-Measures, their names and their values are those of ir_measures. Each gets the results in trec_eval's order: by score as
-Float32 descending, equal scores by document id descending.
+Results are in trec_eval's order: by score as Float32 descending, equal scores by document id descending.
 """
 
 import json as jsonlib
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -154,18 +153,12 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
 
 def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
     """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
-
-    def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-        if times > 1:
-            raise ValueError(f"{kind.name} has {name} twice in an object")
-        return dict(pairs)
-
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
     if first.lstrip()[:1] in (b"{", b"["):
-        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES), of_pairs=each_once)
-        for query, of in value.items() if isinstance(value, dict) else [(repr(value)[:200], None)]:
-            for document, number in of.items() if isinstance(of, dict) else [("", None)]:
+        # An object is a tuple of its pairs, so that no name that stands twice is lost.
+        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES), of_pairs=tuple)
+        for query, of in value if isinstance(value, tuple) else [(repr(value)[:200], None)]:
+            for document, number in of if isinstance(of, tuple) else [("", None)]:
                 yield f"{query}: {{{document}: {number!r}}}", (query, document, number)
         return
     columns, read = len(kind.columns.split()), (0, 2, kind.at)

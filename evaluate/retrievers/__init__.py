@@ -34,11 +34,9 @@ POOLS_AT_ONCE = 64
 class Pool:
     """The chunks of one pool under one chunker; row i of every column is chunk i, in the pool's own order.
 
-    Several small pools may be scored together ("side by side"), if the retriever supports it: their chunks are
-    concatenated, each pool has one query, in the same order, and `side_by_side` maps each pool's id to its number of
-    chunks. A query's row of scores then holds its own pool's chunks, padded to the size of the largest pool.
-
-    `first` is the row of the first chunk among those of all pools that are ranked.
+    Several small pools may be scored "side by side": their chunks are concatenated, each pool has one query, in the
+    same order, and `side_by_side` maps each pool's id to its number of chunks. A query's row of scores then holds its
+    own pool's chunks, padded to the size of the largest pool. `first` is the row of the first chunk among all ranked.
     """
 
     pool_id: str
@@ -103,8 +101,7 @@ class Span(NamedTuple):
 class Queries:
     """The queries to one pool; row i of every column is query i. `target_line` is the line of the hole, -1 without one.
 
-    Only the oracle is given `gold`, the spans of each item under one protocol, or, if relevance is a similarity,
-    `gains`: the similarity of each chunk to the gold.
+    Only the oracle is given `gold`, or, if relevance is a similarity, `gains`: that of each chunk to the gold.
     """
 
     item_id: Sequence[str]
@@ -126,10 +123,7 @@ TrackSteps = Callable[..., Iterator[None]]
 
 
 class PoolScores(NamedTuple):
-    """Scores of shape (queries, chunks), and the reason of failure by row of each failed query.
-
-    `lines` are other scores for metrics of sets of lines; only the oracle has them.
-    """
+    """Scores of shape (queries, chunks), why queries failed by their row, and the oracle's scores for sets of lines."""
 
     scores: Floats
     failed: Mapping[int, str] = MappingProxyType({})

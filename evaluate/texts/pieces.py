@@ -34,6 +34,12 @@ class Pieces(NamedTuple):
     of_lines: scipy.sparse.csr_array
     first_line: Integers
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory taken, in bytes."""
+        arrays = (self.of_lines.data, self.of_lines.indices, self.of_lines.indptr)
+        return sum(array.nbytes for array in arrays) + int(self.vocabulary.estimated_size())
+
     def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
         """The counts of each piece in ranges of lines: (ranges, pieces), with sorted columns in each row."""
         ends = np.append(0, np.cumsum(end - start))
