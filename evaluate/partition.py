@@ -50,10 +50,7 @@ class Partition:
     read: ReadPools = field(default_factory=dict)
 
     def run(self, runs: Sequence[Run]) -> None:
-        """Make the missing rankings and scores of runs that use one chunker; imported runs are only scored.
-
-        Every run is scored under all of its protocols, whether its answers are rankings or contexts.
-        """
+        """Make what is missing of the rankings of runs over one chunker's chunks, and of their scores."""
         if todo := [run for run in runs if isinstance(run, PlannedRun) and not self._ranking(run).is_current]:
             self._rank(todo)
         for protocol in protocols_of(self.item_part.task):
@@ -73,14 +70,11 @@ class Partition:
         return all(target.is_current for target in chain(rankings, scoring))
 
     def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], Sequence[pl.DataFrame]]]:
-        """The part's scores under a protocol, computed and not stored, some runs at a time.
-
-        The rows of table `scores` come last, preceded by `step_scores` if the runs have steps.
-        """
+        """The scores of some runs at a time under a protocol: rows of `step_scores`, if they have any, and `scores`."""
         for chunker in dict.fromkeys(run.chunker for run in runs):
             alike = [run for run in runs if run.chunker == chunker]
             if protocol.context is None:
-                yield alike, [self._scores_of_lists(alike, protocol)]
+                yield alike, [self._scores_of_lists(alike, protocol, chunker)]
                 continue
             for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
                 scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
@@ -90,9 +84,8 @@ class Partition:
                 expected = expected_contexts(self.item_part, protocol, run.run_id, chunker or "")
                 yield [run], [sealed(expected.lazy(), protocol).collect()]
 
-    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
-        """The scores of runs that use one chunker under a protocol for rankings."""
-        item_part, chunker = self.item_part, runs[0].chunker
+    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol, chunker: str | None) -> pl.DataFrame:
+        item_part = self.item_part
         items, pool = item_part.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
         axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
         gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)

@@ -132,7 +132,7 @@ def _planned(
     """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
     known_edition, groups, result = edition(lake, name), part_groups(lake, name), Outcome()
     if selection.limit is None:
-        selection = replace(selection, limit=known_edition.limit)
+        selection = replace(selection, limit=known_edition.everything.limit)
     # Without names, those run that run by default or have runs in the lake.
     chosen = names or lake.scan("runs", benchmark=name).select(pl.col("task").unique()).collect()["task"].to_list()
     tasks = [

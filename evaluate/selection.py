@@ -99,15 +99,10 @@ class ItemPart:
 
 
 class Edition(NamedTuple):
-    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and sample size."""
+    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and all its items."""
 
     label: str
-    limit: int | None
-
-    @property
-    def everything(self) -> Selection:
-        """The selection of all items in the lake."""
-        return Selection((), self.limit)
+    everything: Selection
 
 
 def edition(lake: Lake, benchmark: str) -> Edition:
@@ -115,7 +110,8 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise lake.lacks(f"the lake holds no items of {benchmark}")
-    return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
+    label, limit = lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0)
+    return Edition(label, Selection((), limit))
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:

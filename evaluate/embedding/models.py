@@ -19,9 +19,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder, SentenceTransformer
     from tokenizers import Encoding
-
 
 TextKind = Literal["query", "document"]
 
@@ -100,7 +98,7 @@ class Model:
         return canonical_json({**own, "dtype": self.dtype, "pooling": self.pooling, **settings})
 
     def maker(self, kind: TextKind) -> str:
-        """A text that identifies the vectors of queries or documents among all vectors of the same texts."""
+        """The identity of the vectors of queries or documents."""
         return self.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
 
     def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
@@ -141,8 +139,35 @@ class Encoder:
     """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors."""
 
     def __init__(self, model: Model, *, is_cross: bool = False) -> None:
-        self.network = _loaded(model, is_cross)
+        # Imported when needed: importing them takes seconds.
+        import torch
+        from sentence_transformers import CrossEncoder, SentenceTransformer
+        from sentence_transformers.base.modules import Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        if THREADS in os.environ:
+            # Each of several processes on this machine uses its share of the cores.
+            torch.set_num_threads(int(os.environ[THREADS]))
+        folder, dtype = str(model.folder), {"dtype": model.dtype}
+        self.network: SentenceTransformer | CrossEncoder
+        try:
+            if is_cross:
+                self.network = CrossEncoder(folder, local_files_only=True, model_kwargs=dtype)
+            elif not model.pooling:
+                self.network = SentenceTransformer(folder, local_files_only=True, model_kwargs=dtype)
+            else:
+                transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
+                pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
+                self.network = SentenceTransformer(modules=[transformer, pooling])
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise _unfit(model, f"{type(error).__name__}: {error}".splitlines()[0]) from error
+        self.network.eval()
         tokenizer = self.network.tokenizer
+        if model.marks:
+            known = [mark for mark in model.marks if tokenizer.convert_tokens_to_ids(mark) is not None]
+            tokenizer.add_tokens(known, special_tokens=True)
         if not getattr(tokenizer, "is_fast", False):
             raise _unfit(model, "it has no fast tokenizer")
         takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
@@ -199,38 +224,6 @@ def encoder_of(model: Model, *, is_cross: bool = False) -> Encoder:
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross)
-
-
-def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
-    # Imported when needed: importing them takes seconds.
-    import torch
-    from sentence_transformers import CrossEncoder, SentenceTransformer
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    if THREADS in os.environ:
-        # Each of several processes on this machine uses its share of the cores.
-        torch.set_num_threads(int(os.environ[THREADS]))
-    folder, dtype = str(model.folder), {"dtype": model.dtype}
-    network: SentenceTransformer | CrossEncoder
-    try:
-        if is_cross:
-            network = CrossEncoder(folder, local_files_only=True, model_kwargs=dtype)
-        elif not model.pooling:
-            network = SentenceTransformer(folder, local_files_only=True, model_kwargs=dtype)
-        else:
-            transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
-            pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
-            network = SentenceTransformer(modules=[transformer, pooling])
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise _unfit(model, f"{type(error).__name__}: {error}".splitlines()[0]) from error
-    network.eval()
-    if model.marks:
-        known = [mark for mark in model.marks if network.tokenizer.convert_tokens_to_ids(mark) is not None]
-        network.tokenizer.add_tokens(known, special_tokens=True)
-    return network
 
 
 def _unfit(model: Model, why: str) -> GoldspanError:

@@ -57,16 +57,22 @@ def score_command(
             shown |= {name: of_run.to_dicts() for name, of_run in zip(("values", "values2"), values, strict=False)}
         print(jsonlib.dumps(shown))
         return
-    rows = [*_of_queries(values)] if per_query else []
+    rows = list[list[str]]()
+    if per_query:
+        both = values[0].join(values[1], on="query", how="full", coalesce=True).sort("query") if other else values[0]
+        for row in both.iter_rows(named=True):
+            for measure in values[0].columns[1:]:
+                of_each = [row[name] for name in (measure, f"{measure}_right") if name in row]
+                rows.append([f"{measure:22}", row["query"], *map(_digits, of_each)])
     if other:
         rows.append(["measure", "RUN", "RUN2 - RUN", "low", "high", "p", "verdict on RUN2", "queries"])
         for mean, row in zip(of_runs[0], compared, strict=True):
             ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
             numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
             rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
-        of_each = zip(("RUN", "RUN2"), notes_by_run, strict=True)
         notes = [f"95 % intervals and p {OVER_QUERIES}"]
-        notes += [f"{name}: {note}" for name, (_, *more) in of_each for note in more]
+        for name, (_, *more) in zip(("RUN", "RUN2"), notes_by_run, strict=True):
+            notes += [f"{name}: {note}" for note in more]
     else:
         rows += [
             # As wide as trec_eval's.
@@ -76,15 +82,6 @@ def score_command(
     print(*(escaped("\t".join(row)) for row in rows), sep="\n")
     for note in notes:
         Console(quiet=quiet).say(note)
-
-
-def _of_queries(values: Sequence[pl.DataFrame]) -> Iterator[list[str]]:
-    first, *others = values
-    both = first.join(others[0], on="query", how="full", coalesce=True).sort("query") if others else first
-    for row in both.iter_rows(named=True):
-        for measure in first.columns[1:]:
-            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
-            yield [f"{measure:22}", row["query"], *map(_digits, of_runs)]
 
 
 def _digits(value: float | str | None, form: str = ".4f") -> str:
@@ -192,10 +189,7 @@ def measure_named(text: str) -> ir_measures.Measure:
 def score_files(
     qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
 ) -> tuple[list[pl.DataFrame], list[list[str]]]:
-    """Per run: its scores (query, and a column per measure, null where undefined); and notes.
-
-    Documents without a grade are not relevant; judged queries without results score 0, unless only answered ones count.
-    """
+    """Per run: its scores (query, and a column per measure, null where undefined); and notes."""
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
     judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
     values = [_values(run, judged, measures, answered_only=answered_only) for run in runs]
@@ -260,10 +254,7 @@ def means(values: pl.DataFrame) -> list[MeasureRow]:
 
 
 def compared_by_query(a: pl.DataFrame, b: pl.DataFrame) -> list[MeasureRow]:
-    """Per measure the second run minus the first, on the queries that both have: delta, interval, p and the verdict.
-
-    p is from a sign-flip test over queries, separately for each measure; the verdict is on the second run.
-    """
+    """Per measure the second run minus the first, on the queries that both have, by a sign-flip test over queries."""
     rows, both = [], a.join(b, on="query", maintain_order="left")
     for measure in a.columns[1:]:
         pairs = both.select(measure, f"{measure}_right").drop_nulls().to_numpy()

@@ -71,15 +71,13 @@ class Counted:
         return np.diff(self.counts.indptr).astype(np.float64)
 
     def rows(self, rows: Integers, pool: Integers | None = None) -> Counted:
-        """The counts of some of the texts, restricted to their tokens; given the pool of each, with columns per pool."""
+        """The counts of some of the texts, restricted to their tokens; given the pool of each, with its own columns."""
         counts = self.counts[rows]
         is_said = np.zeros(len(self.column), np.bool_)
         is_said[counts.indices] = True
         kept = np.flatnonzero(is_said)
-        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
-        moved = scipy.sparse.csr_array(
-            (counts.data, column[counts.indices], counts.indptr), shape=(len(rows), len(kept))
-        )
+        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)[counts.indices]
+        moved = scipy.sparse.csr_array((counts.data, column, counts.indptr), shape=(len(rows), len(kept)))
         n_pools = 1 if pool is None else int(pool[-1]) + 1
         moved = moved if pool is None else _shifted(moved, pool, n_pools, len(kept))
         return Counted(self.tokens, moved, self.column[kept], n_pools)
