@@ -46,9 +46,8 @@ class BuiltInSystem:
 
     def parameters(self) -> dict[str, object]:
         """The retriever's settings and revisions, and the protocol whose gold it sees, if any."""
-        shown = {"protocol": self.protocol.name} if self.protocol else {}
-        revisions = ", ".join(self._revisions().values())
-        return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
+        others = {"revision": ", ".join(self._revisions().values()), "protocol": self.protocol and self.protocol.name}
+        return {**self.retriever.parameters, **{name: value for name, value in others.items() if value}}
 
     def _revisions(self) -> dict[str, str]:
         return {part.name: part.revision() for part in self.retriever.parts() if part.revision}

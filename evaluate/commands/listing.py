@@ -115,7 +115,23 @@ def reproduce(
 ) -> None:
     """Show where a run's numbers come from, and the commands that reproduce them."""
     origin = provenance(Lake(lake), run_id)
-    print(jsonlib.dumps(origin, indent=2) if json else "\n".join(map(escaped, _lines(origin))))
+    if json:
+        print(jsonlib.dumps(origin, indent=2))
+        return
+    run, label, revision = origin["run"], origin["label"], origin["revision"]
+    source = f"{origin['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
+    facts = [
+        ("run", run["run_id"]),
+        ("system", f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)"),
+        ("task", run["task"]),
+        ("data", f"{source}; content {origin['data'][:16]}"),
+        ("lake", origin["lake"][:16]),
+        *((name, run[name]) for name in ("fingerprint", "parameters", "versions")),
+        *(("protocol", f"{name}, hash {digest[:16]}") for name, digest in origin["protocols"].items()),
+    ]
+    lines = [f"{name:13}{value}" for name, value in facts]
+    commands = [f"  python -m {shlex.join(command)}" for command in origin["commands"]]
+    print(*map(escaped, [*lines, "reproduced by", *commands]), sep="\n")
 
 
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
@@ -182,23 +198,3 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str, limit: int | None
 
 def _options(values: Mapping[str, object]) -> Iterator[str]:
     return (text for name, value in values.items() if value not in ("", None) for text in (name, str(value)))
-
-
-def _lines(of: Mapping[str, Any]) -> Iterator[str]:
-    run, label, revision = of["run"], of["label"], of["revision"]
-    source = f"{of['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
-    facts = {
-        "run": run["run_id"],
-        "system": f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)",
-        "task": run["task"],
-        "data": f"{source}; content {of['data'][:16]}",
-        "lake": of["lake"][:16],
-        "fingerprint": run["fingerprint"],
-        "parameters": run["parameters"],
-        "versions": run["versions"],
-    }
-    width = max(map(len, facts)) + 2
-    yield from (f"{name:{width}}{value}" for name, value in facts.items())
-    yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of["protocols"].items())
-    yield "reproduced by"
-    yield from (f"  python -m {shlex.join(command)}" for command in of["commands"])

@@ -102,8 +102,7 @@ class Model:
         return self.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
 
     def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
-        """The vectors of queries or documents."""
-        # Models that differ in prefixes are loaded once.
+        """The vectors of queries or documents; models that differ in prefixes are loaded once."""
         encoder = encoder_of(replace(self, query_prefix=None, document_prefix=None))
         return encoder.vectors(texts, self.prefix(kind), CUT[kind])
 
@@ -161,18 +160,19 @@ class Encoder:
                 transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
                 pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
                 self.network = SentenceTransformer(modules=[transformer, pooling])
+            tokenizer = self.network.tokenizer
+            takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
+            if not getattr(tokenizer, "is_fast", False):
+                raise ValueError("it has no fast tokenizer")
+            if (model.max_length or 0) > takes:
+                raise ValueError(f"max_length={model.max_length} is over its limit of {takes:,} tokens")
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            raise _unfit(model, f"{type(error).__name__}: {error}".splitlines()[0]) from error
+            message = f"the model {model.name} cannot be used: {type(error).__name__}: {error}".splitlines()[0]
+            raise GoldspanError(message, where=folder, code=Exit.INVALID) from error
         self.network.eval()
-        tokenizer = self.network.tokenizer
         if model.marks:
             known = [mark for mark in model.marks if tokenizer.convert_tokens_to_ids(mark) is not None]
             tokenizer.add_tokens(known, special_tokens=True)
-        if not getattr(tokenizer, "is_fast", False):
-            raise _unfit(model, "it has no fast tokenizer")
-        takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
-        if (model.max_length or 0) > takes:
-            raise _unfit(model, f"max_length={model.max_length} is over its limit of {takes:,} tokens")
         tokenizer.model_max_length = model.max_length or min(tokenizer.model_max_length, takes)
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
@@ -224,8 +224,3 @@ def encoder_of(model: Model, *, is_cross: bool = False) -> Encoder:
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross)
-
-
-def _unfit(model: Model, why: str) -> GoldspanError:
-    message = f"the model {model.name} cannot be used: {why}"
-    return GoldspanError(message, where=str(model.folder), code=Exit.INVALID)

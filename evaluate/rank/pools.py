@@ -150,26 +150,22 @@ def load_pools(lake: Lake, chunker: str, pool_ids: pl.Series, *, with_blank: boo
 
 def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> dy.DataFrame[Relevance]:
     """The similarity of every chunk to its item's gold snippet: the whole file that the gold's path names."""
-    rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(items)])
-    return Relevance.cast(rows.with_columns(chunker=pl.lit(pools.chunker)))
-
-
-def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    pool_ids, chunks = pools.chunks["pool_id"].unique(), pools.chunks.lazy()
-    of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
-    files = files_of(lake, pool_ids)
-    gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id").join(files, on=["pool_id", "path"])
-    own = gold_files.select("item_id", "sha256").collect()
-    # The whole files, as if each were one chunk.
-    sizes = contents_of(lake, own["sha256"], ["n_lines", "n_bytes"]).lazy()
-    zero = pl.lit(0, pl.Int64)
-    whole = sizes.select("sha256", line_start=zero, line_end="n_lines", byte_start=zero, byte_end="n_bytes").collect()
-    numbered = whole.lazy().select("sha256", snippet=pl.int_range(pl.len()))
-    golden = own.lazy().join(numbered, on="sha256").select("item_id", "snippet").collect()
-    pairs = of_pools.join(chunks, on="pool_id", maintain_order="left_right").select(
-        "item_id", "path", "chunk_no", "text"
-    )
-    return similarities(pairs.collect(), pools.texts.own, golden, ChunkTexts(lake, whole))
+    rows, zero = list[pl.DataFrame](), pl.lit(0, pl.Int64)
+    for some in pools.batches(items):
+        pool_ids = some.chunks["pool_id"].unique()
+        of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
+        gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id")
+        own = gold_files.join(files_of(lake, pool_ids), on=["pool_id", "path"]).select("item_id", "sha256").collect()
+        # The whole files, as if each were one chunk.
+        sizes = contents_of(lake, own["sha256"], ["n_lines", "n_bytes"]).lazy()
+        spans = sizes.select("sha256", line_start=zero, line_end="n_lines", byte_start=zero, byte_end="n_bytes")
+        whole = spans.collect()
+        numbered = whole.lazy().select("sha256", snippet=pl.int_range(pl.len()))
+        golden = own.lazy().join(numbered, on="sha256").select("item_id", "snippet").collect()
+        pairs = of_pools.join(some.chunks.lazy(), on="pool_id", maintain_order="left_right")
+        chunks = pairs.select("item_id", "path", "chunk_no", "text").collect()
+        rows.append(similarities(chunks, some.texts.own, golden, ChunkTexts(lake, whole)))
+    return Relevance.cast(pl.concat(rows).with_columns(chunker=pl.lit(pools.chunker)))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:

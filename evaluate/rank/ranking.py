@@ -29,12 +29,9 @@ _Returned = tuple[str, Sequence[str], Integers, Integers, Integers, Floats]
 
 @dataclass
 class Ranked:
-    """The result of ranking some pools.
+    """The result of ranking some pools: `query_seconds` has one number per item, `failed` each failed item's error.
 
-    Attributes:
-        ties: Items and the cut-offs k for which ranks k and k + 1 have equal scores; an item's in ascending order.
-        failed: item_id → the error.
-        query_seconds: One number per item.
+    `ties` are items and the cut-offs k for which ranks k and k + 1 have equal scores; an item's in ascending order.
     """
 
     returned: list[_Returned] = field(default_factory=list)

@@ -108,9 +108,9 @@ def is_gold(path: Path) -> bool:
 
 def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[list[str]]]:
+) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Per file: the scores of its regions (query, and a column per measure; 0 for issues without any); and notes."""
-    gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[list[str]]()
+    gold = _read_instances(gold_path, Issue)
     for path in paths:
         answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
@@ -123,9 +123,8 @@ def score_region_files(
         ]
         every = {name: name for name in rows[0] if name != "query"}
         measures = [lookup(name, "measure", every) for name in names] or [*every]
-        values.append(pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64)))
-        notes.append([*_notes(gold, answers, len(queries))])
-    return values, notes
+        scores = pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64))
+        yield scores, [*_notes(gold, answers, len(queries))]
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:

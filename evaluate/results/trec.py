@@ -46,8 +46,7 @@ def score_command(
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     paths = [ranked, *([other] if other else [])]
     score = regions.score_region_files if regions.is_gold(qrels) else score_files
-    values, notes_by_run = score(qrels, paths, split_names(metrics), answered_only=answered)
-    notes = notes_by_run[0]
+    values, (notes, *others) = zip(*score(qrels, paths, split_names(metrics), answered_only=answered), strict=True)
     of_runs = list(map(means, values))
     compared = compared_by_query(*values) if other else []
     if json:
@@ -70,9 +69,9 @@ def score_command(
             ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
             numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
             rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
-        notes = [f"95 % intervals and p {OVER_QUERIES}"]
-        for name, (_, *more) in zip(("RUN", "RUN2"), notes_by_run, strict=True):
-            notes += [f"{name}: {note}" for note in more]
+        by_run = zip(("RUN", "RUN2"), (notes, *others), strict=True)
+        of_runs_alone = [f"{name}: {note}" for name, (_, *more) in by_run for note in more]
+        notes = [f"95 % intervals and p {OVER_QUERIES}", *of_runs_alone]
     else:
         rows += [
             # As wide as trec_eval's.
@@ -188,20 +187,19 @@ def measure_named(text: str) -> ir_measures.Measure:
 
 def score_files(
     qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[list[str]]]:
+) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Per run: its scores (query, and a column per measure, null where undefined); and notes."""
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
-    judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
-    values = [_values(run, judged, measures, answered_only=answered_only) for run in runs]
-    return values, [[*_notes(run, judged, of["query"])] for run, of in zip(runs, values, strict=True)]
-
-
-def _notes(run: ScoreLists, judged: ScoreLists, queries: pl.Series) -> Iterator[str]:
-    yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
-    if missing := sum(not run.get(query) for query in queries):
-        yield f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out"
-    if unjudged := sum(not judged.get(query) for query in run):
-        yield f"left out, as not judged: {counted(unjudged, 'query')} of the run"
+    judged = read_lists(qrels, QRELS)
+    for run in [read_lists(path, RUN) for path in paths]:
+        values = _values(run, judged, measures, answered_only=answered_only)
+        queries = values["query"]
+        notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
+        if missing := sum(not run.get(query) for query in queries):
+            notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
+        if unjudged := sum(not judged.get(query) for query in run):
+            notes.append(f"left out, as not judged: {counted(unjudged, 'query')} of the run")
+        yield values, notes
 
 
 def _values(

@@ -42,8 +42,8 @@ def token_index(
 ) -> Index:
     """An index whose scores are sparse dot products: over shared tokens, the sum of chunk weight × query weight.
 
-    `weights` has one entry per stored count of `chunks`, in the same order. `asking` turns a query's counts of the
-    pool's tokens, (queries, tokens), into weights. `score` maps the sums and the queries' counts to scores.
+    `weights` are those of the stored counts of `chunks`. `asking` turns the queries' counts of the pool's tokens into
+    weights. `score` maps the sums and the queries' counts to scores.
     """
     chunks = pool.text.counted(tokens) if chunks is None else chunks
     counts = chunks.counts

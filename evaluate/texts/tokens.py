@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces, count_tokens, token_column
+from evaluate.texts.pieces import count_pieces, numbered, token_column
 from lake.exact import Floats, Integers, Mask
 from lake.text import is_blank, pieces, regex_tokens, words
 
@@ -224,5 +224,7 @@ def query_texts(queries: tuple[str, ...]) -> Texts:
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     """The counts of documents given as lists of tokens; columns are sorted by token, whatever the other documents."""
     cut = list(documents)
-    row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))
-    return Counted.of(*count_tokens(token_column(cut), row, len(cut)))
+    row = np.repeat(np.arange(len(cut), dtype=np.int32), np.array([*map(len, cut)], np.int64))
+    vocabulary, column = numbered(token_column(cut))
+    cells = scipy.sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(cut), len(vocabulary)))
+    return Counted.of(vocabulary, scipy.sparse.csr_array(cells.tocsr()))
