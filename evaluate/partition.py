@@ -3,11 +3,10 @@
 This is the unit of work: a pure function of the lake's contents, so parts can be made in any order and on any machine.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import NamedTuple
 
 import polars as pl
 
@@ -22,7 +21,7 @@ from evaluate.rank.pools import (
     split_pools,
     with_gold,
 )
-from evaluate.rank.ranking import Ranked, cost_rows, rank, ranked_hit_rows, run_item_rows, together
+from evaluate.rank.ranking import Ranked, cost_rows, hits_by_run, rank, ranked_hit_rows, run_item_rows
 from evaluate.retrievers import Pool, Queries
 from evaluate.score.chance import score_runs
 from evaluate.score.conformance import protocol_hash, sealed
@@ -39,40 +38,29 @@ from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
 from lake.tables import GOLD_RUN
 
-
-class ReadPools(NamedTuple):
-    """Pools in memory, and whether their chunks of only white space are included."""
-
-    pool_ids: pl.Series
-    with_blank: bool
-    pools: ChunkedPools
+ReadPools = dict[tuple[str, ...], dict[bool, ChunkedPools]]
+"""The pools in memory, by chunker and pool ids, and by whether their chunks of only white space are included."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """One part of the items under one task. Its pools are read once, and shared with the tasks that are given `read`.
-
-    `read` maps the chunker whose pools are in memory to these.
-    """
+    """One part of the items under one task. Tasks that are given the same `read` share the pools in memory."""
 
     item_part: ItemPart
-    read: dict[str, ReadPools] = field(default_factory=dict)
+    read: ReadPools = field(default_factory=dict)
 
     def run(self, runs: Sequence[Run]) -> None:
-        """Make the missing rankings and scores of runs that use one chunker; imported runs are only scored.
-
-        Every run is scored under all of its protocols, whether its answers are rankings or contexts.
-        """
-        planned = [run for run in runs if isinstance(run, PlannedRun)]
-        self._rank([run for run in planned if not self._ranking(run).is_current])
+        """Make what is missing of the rankings of runs over one chunker's chunks, and of their scores."""
+        if todo := [run for run in runs if isinstance(run, PlannedRun) and not self._ranking(run).is_current]:
+            self._rank(todo)
         for protocol in protocols_of(self.item_part.task):
             targets = {run: of_run for run in runs if (of_run := self._scoring(run, protocol))}
             for chunker in dict.fromkeys(run.chunker for run in targets):
                 # Made here so that a damaged part is made again even if the scores exist.
                 self._relevance(protocol, chunker)
-            todo = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
-            for scored, tables in self.scores(protocol, list(todo)):
-                write_by_run({run.run_id: todo[run] for run in scored}, *tables)
+            outdated = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
+            for scored, tables in self.scores(protocol, list(outdated)):
+                write_by_run({run.run_id: outdated[run] for run in scored}, *tables)
 
     def is_current(self, runs: Sequence[Run]) -> bool:
         """Whether nothing is left to do for some runs."""
@@ -82,25 +70,22 @@ class Partition:
         return all(target.is_current for target in chain(rankings, scoring))
 
     def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], Sequence[pl.DataFrame]]]:
-        """The part's scores under a protocol, computed and not stored, some runs at a time.
-
-        The rows of table `scores` come last, preceded by `step_scores` if the runs have steps.
-        """
-        for alike in _by_chunker(runs):
+        """The scores of some runs at a time under a protocol: rows of `step_scores`, if they have any, and `scores`."""
+        for chunker in dict.fromkeys(run.chunker for run in runs):
+            alike = [run for run in runs if run.chunker == chunker]
             if protocol.context is None:
-                yield alike, [self._scores_of_lists(alike, protocol)]
+                yield alike, [self._scores_of_lists(alike, protocol, chunker)]
                 continue
             for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
                 scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
                 steps = scored.steps.with_columns(protocol=pl.lit(protocol.name))
                 yield batch, [steps, sealed(scored.scores.lazy(), protocol).collect()]
             for run in (run for run in alike if run.is_chance):
-                expected = expected_contexts(self.item_part, protocol, run.run_id, run.chunker or "")
+                expected = expected_contexts(self.item_part, protocol, run.run_id, chunker or "")
                 yield [run], [sealed(expected.lazy(), protocol).collect()]
 
-    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
-        """The scores of runs that use one chunker under a protocol for rankings."""
-        item_part, chunker = self.item_part, runs[0].chunker
+    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol, chunker: str | None) -> pl.DataFrame:
+        item_part = self.item_part
         items, pool = item_part.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
         axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
         gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
@@ -114,12 +99,18 @@ class Partition:
 
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs that use one chunker: some pools at a time, whose tokens all runs share."""
-        if not runs:
-            return
-        rows = [self._ranked_rows(runs, *some) for some in self._pools_in_turn(runs[0].system.chunker)]
+        results, hits, items = list[dict[str, Ranked]](), list[pl.DataFrame](), list[pl.DataFrame]()
+        for pools, queries, axis in self._pools_in_turn(runs[0].system.chunker):
+            ranked = {run.run_id: Ranked() for run in runs}
+            # All runs on one batch of pools before the next, because no pool is kept.
+            for batch in pools.batches(queries):
+                self._rank_pools(runs, batch, queries, ranked)
+            by_run = hits_by_run(ranked)
+            results.append(ranked)
+            hits.append(ranked_hit_rows(by_run, pools, axis))
+            items.append(run_item_rows(ranked, by_run, queries, pools))
         targets = {run.run_id: self._ranking(run) for run in runs}
-        ranked, hits, items = zip(*rows, strict=True)
-        write_by_run(targets, cost_rows(ranked, self.item_part.part), pl.concat(hits), pl.concat(items))
+        write_by_run(targets, cost_rows(results, self.item_part.part), pl.concat(hits), pl.concat(items))
 
     def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
         """The pools, as many at a time as fit in memory, with their queries and the lines of their files."""
@@ -133,17 +124,10 @@ class Partition:
             pools = load_pools(item_part.lake, chunker, pool_ids, with_blank=item_part.task.ranks_blank)
             yield pools, queries, partial(load_axis, item_part.lake, pool_ids)
 
-    def _ranked_rows(
-        self, runs: Sequence[PlannedRun], pools: ChunkedPools, queries: pl.DataFrame, axis: Callable[[], LineOffsets]
-    ) -> tuple[dict[str, Ranked], pl.DataFrame, pl.DataFrame]:
-        """The rankings of some pools: per run, and as rows of `hits` and `run_items`."""
-        # All runs on one batch of pools before the next, because no pool is kept.
-        parts = [list(self._ranked(runs, batch, queries)) for batch in pools.batches(queries)]
-        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, zip(*parts, strict=True), strict=True)}
-        return ranked, ranked_hit_rows(ranked, pools, axis), run_item_rows(ranked, queries, pools)
-
-    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame) -> Iterator[Ranked]:
-        """The rankings of some pools, run by run; queries of equal form are rewritten once for all runs."""
+    def _rank_pools(
+        self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame, ranked: Mapping[str, Ranked]
+    ) -> None:
+        """Rank some pools, run by run; queries of equal form are rewritten once for all runs."""
         are_own = pools.are_own(all_queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
@@ -159,7 +143,7 @@ class Partition:
                     gain = RELEVANCE[protocol.relevance].similarity
                     gains = gains.select("item_id", "path", "chunk_no", gain=gain)
                 known = with_gold(known, all_queries, pools, gold, gains)
-            yield rank(
+            rank(
                 retriever,
                 known,
                 tie=task.tie,
@@ -167,48 +151,47 @@ class Partition:
                 cut_offs=CUT_OFFS,
                 # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
                 zero_blank=task.ranks_blank and retriever.needs != "gold",
+                before=ranked[run.run_id],
             )
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """The similarity of each searched chunk to the gold, computed once; None if relevance is not a similarity."""
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
-        target = self._relevance_target(protocol, chunker)
-        item_part = self.item_part
-        target.make(
-            lambda: relevance_rows(
-                item_part.lake, self._pools(chunker), item_part.items, item_part.gold_of(protocol.gold)
-            )
-        )
+        target, item_part = self._relevance_target(protocol, chunker), self.item_part
+        gold = item_part.gold_of(protocol.gold)
+        target.make(lambda: relevance_rows(item_part.lake, self._pools(chunker), item_part.items, gold))
         return target.scan("relevance")
 
     def _pools(self, chunker: str) -> ChunkedPools:
         pool_ids, with_blank = self.item_part.pool_ids, self.item_part.task.ranks_blank
-        known = self.read.pop(chunker, None)
+        key = (chunker, *pool_ids)
+        known = self.read.pop(key, {})
         # Memory holds the pools of one chunker and task only.
         self.read.clear()
-        if known and known.pool_ids.equals(pool_ids) and known.with_blank >= with_blank:
-            pools = known.pools if known.with_blank == with_blank else known.pools.without_blank()
-        else:
-            known = None
-            pools = load_pools(self.item_part.lake, chunker, pool_ids, with_blank=with_blank)
-        self.read[chunker] = ReadPools(pool_ids, with_blank, pools)
-        return pools
+        if with_blank not in known and True in known:
+            known[False] = known[True].without_blank()
+        elif with_blank not in known:
+            known[with_blank] = load_pools(self.item_part.lake, chunker, pool_ids, with_blank=with_blank)
+        self.read[key] = known
+        return known[with_blank]
 
     @cached_property
     def _axis(self) -> LineOffsets:
         return load_axis(self.item_part.lake, self.item_part.pool_ids)
 
-    def _folders(self, run: Run) -> dict[str, str]:
-        return {"benchmark": self.item_part.task.benchmark, "run_id": run.run_id}
-
     def _ranking(self, run: PlannedRun) -> BuildTarget:
         """The target of the part's ranking by a run; the run's stamp covers the code."""
-        folders, item_part = self._folders(run), self.item_part
-        # `run_items` is last, so that its part marks the hits as complete.
-        tables = ("costs", "hits", "run_items")
+        item_part = self.item_part
         return target_of(
-            item_part.lake, *tables, part=item_part.part, inputs=[item_part], parameters=run.stamp, code=(), **folders
+            item_part.lake,
+            # `run_items` is last, so that its part marks the hits as complete.
+            *("costs", "hits", "run_items"),
+            part=item_part.part,
+            inputs=[item_part],
+            parameters=run.stamp,
+            benchmark=item_part.task.benchmark,
+            run_id=run.run_id,
         )
 
     def _scoring(self, run: Run, protocol: Protocol) -> list[BuildTarget]:
@@ -218,12 +201,14 @@ class Partition:
         if run.protocol not in ("", protocol.name) or (by_similarity and run.chunker is None):
             return []
         item_part = self.item_part
-        answered: Sequence[Input] = (
-            [self._ranking(run)] if isinstance(run, PlannedRun) else item_part.parts_of("run_items", run_id=run.run_id)
-        )
-        if not answered:
+        read: list[Input] = [*item_part.parts_of("run_items", run_id=run.run_id)]
+        if isinstance(run, PlannedRun):
+            read = [self._ranking(run)]
+        if not read:
             return []
-        read, tables = list[Input](), ["scores"]
+        read.append(item_part)
+        tables, code = ["scores"], list[Callable[..., object]](metric.at for metric, _ in metrics_of(protocol))
+        code += [score_runs] if protocol.context is None else [score_part, expected_contexts]
         if protocol.context is not None:
             # The expectation of a random ranking has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
@@ -235,11 +220,12 @@ class Partition:
             item_part.lake,
             *tables,
             part=item_part.part,
-            inputs=[*answered, item_part, *read],
+            inputs=read,
             parameters=protocol_hash(protocol),
-            code=_scoring_code(protocol),
+            code=code,
             protocol=protocol.name,
-            **self._folders(run),
+            benchmark=item_part.task.benchmark,
+            run_id=run.run_id,
         )
         return [*([self._relevance_target(protocol, run.chunker)] if by_similarity and run.chunker else []), scores]
 
@@ -254,18 +240,3 @@ class Partition:
             benchmark=self.item_part.task.benchmark,
             chunker=chunker,
         )
-
-
-def _by_chunker(runs: Sequence[Run]) -> list[list[Run]]:
-    over: dict[str | None, list[Run]] = {}
-    for run in runs:
-        over.setdefault(run.chunker, []).append(run)
-    return list(over.values())
-
-
-def _scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
-    """The functions whose code decides a run's scores under a protocol, including its metrics."""
-    metrics = [metric.at for metric, _ in metrics_of(protocol)]
-    if protocol.context is None:
-        return [score_runs, *metrics]
-    return [score_part, expected_contexts, *metrics]

@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
+
+import polars as pl
 
 from evaluate.metrics import Metric, metrics
 from evaluate.partition import Partition, ReadPools
@@ -12,7 +14,7 @@ from evaluate.runs.pooling import compare_systems
 from evaluate.runs.task_runs import TaskRuns, parts_by_run, pool
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import ItemPart, Selection, edition, part_groups, part_name
-from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers, runs_of
+from evaluate.systems import Run, check_patterns, imported_systems, known_retrievers
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
@@ -35,7 +37,7 @@ class Job(NamedTuple):
 
 def run_job(job: Job) -> Outcome:
     """Rank and score a job's runs, as far as not done yet; return which parts were made."""
-    read = dict[str, ReadPools]()
+    read: ReadPools = {}
     for item_part, runs in job.work:
         # A copy, so that what is read of its items is dropped with it.
         Partition(replace(item_part), read).run(runs)
@@ -50,8 +52,7 @@ def compare(by: tuple[Lake, Task, Protocol]) -> Outcome:
     return Outcome(tally=by[0].tally)
 
 
-@dataclass(frozen=True)
-class BenchmarkRuns:
+class BenchmarkRuns(NamedTuple):
     """The runs of a benchmark's tasks, their jobs that are not entirely done, and the number of rankings in these."""
 
     name: str
@@ -60,6 +61,11 @@ class BenchmarkRuns:
     jobs: Sequence[Job]
     n_rankings: int
     result: Outcome
+
+    def add(self, done: Iterable[Outcome]) -> None:
+        """Add the outcomes of some of its jobs, once they are done."""
+        for outcome in done:
+            self.result.add(outcome)
 
 
 def evaluate(
@@ -91,23 +97,19 @@ def evaluate(
         pooled = list[tuple[BenchmarkRuns, TaskRuns, Iterator[Outcome]]]()
         compared = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
         for benchmark, done in ranked:
-            for outcome in console.track(done, f"evaluating {benchmark.name}", total=len(benchmark.jobs)):
-                benchmark.result.add(outcome)
-            for runs in benchmark.tasks:
-                benchmark.result.add(runs.conclude(benchmark.prepared))
+            benchmark.add(console.track(done, f"evaluating {benchmark.name}", total=len(benchmark.jobs)))
+            benchmark.add(runs.conclude(benchmark.prepared) for runs in benchmark.tasks)
             stored = parts_by_run(lake, benchmark.name)
             for runs in benchmark.tasks:
                 benchmark.result.changes += runs.remove_stale(known, stored)
             pooled += [(benchmark, runs, engine.results(executor, pool, [runs])) for runs in benchmark.tasks]
         for benchmark, runs, done in console.track(pooled, "pooling", total=len(pooled)):
-            for outcome in done:
-                benchmark.result.add(outcome)
+            benchmark.add(done)
             # A task's systems are compared while other tasks are still pooled.
             to_compare = [(lake, runs.task, protocol) for protocol in protocols_of(runs.task) if runs.whole]
             compared += [(benchmark, engine.results(executor, compare, [by])) for by in to_compare]
         for benchmark, done in console.track(compared, "comparing", total=len(compared)):
-            for outcome in done:
-                benchmark.result.add(outcome)
+            benchmark.add(done)
     for benchmark in every:
         if not any(runs.has_items for runs in benchmark.tasks):
             limits = benchmark.tasks[0].selection.parameters()
@@ -130,15 +132,19 @@ def _planned(
     """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
     known_edition, groups, result = edition(lake, name), part_groups(lake, name), Outcome()
     if selection.limit is None:
-        selection = replace(selection, limit=known_edition.limit)
-    tasks = list[TaskRuns]()
-    for task in (task for task in tasks_of(lake, name) if _is_run(lake, task, names)):
-        of_task = TaskRuns(lake, task, known_edition, selection, groups)
+        selection = replace(selection, limit=known_edition.everything.limit)
+    # Without names, those run that run by default or have runs in the lake.
+    chosen = names or lake.scan("runs", benchmark=name).select(pl.col("task").unique()).collect()["task"].to_list()
+    tasks = [
+        TaskRuns(lake, task, known_edition, selection, groups)
+        for task in tasks_of(lake, name)
+        if task.name in chosen or (task.runs == "always" and not names)
+    ]
+    for of_task in tasks:
         if n_blank := sum(item_part.n_blank for item_part in of_task.item_parts):
-            left_out = f"left out of {task.name}, as their gold is only white space: {counted(n_blank, 'item')}"
-            result.warnings.append(left_out)
+            items = counted(n_blank, "item")
+            result.warnings.append(f"left out of {of_task.task.name}, as their gold is only white space: {items}")
         of_task.choose(patterns, known, result.warnings)
-        tasks.append(of_task)
     result.missing = sum(item_part.n_unscorable for item_part in tasks[0].item_parts)
     # Before anything is counted, so that removed parts are not counted.
     stored = parts_by_run(lake, name)
@@ -147,11 +153,8 @@ def _planned(
     kept = set(map(part_name, groups))
     for part in [part for part in lake.parts("relevance", benchmark=name) if part.name not in kept]:
         lake.remove(part)
-    prepared, work, n_rankings = (
-        dict[str, Mapping[str, str]](),
-        defaultdict[tuple[tuple[str, ...], str], list[tuple[ItemPart, Sequence[Run]]]](list),
-        0,
-    )
+    prepared, n_rankings = dict[str, Mapping[str, str]](), 0
+    work = defaultdict[tuple[tuple[str, ...], str], list[tuple[ItemPart, Sequence[Run]]]](list)
     for of_task in tasks:
         prepared |= of_task.prepare(console.track, result.warnings)
         for item_part, chunker, runs in of_task.work():
@@ -159,13 +162,6 @@ def _planned(
                 work[tuple(item_part.stored), chunker].append((item_part, runs))
                 n_rankings += len(runs) * item_part.items.height
     return BenchmarkRuns(name, tasks, prepared, [Job(lake, work[key]) for key in sorted(work)], n_rankings, result)
-
-
-def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
-    """Whether a task runs: it is named, or no task is and it either runs by default or has runs in the lake."""
-    if names or task.runs == "always":
-        return task.name in names or not names
-    return not runs_of(lake, task).head(1).collect().is_empty()
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
@@ -188,7 +184,7 @@ def _row(name: str, declared: object, parameters: Mapping[str, object], **others
 
 
 def _task(task: Task) -> dict[str, object]:
-    parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
+    parameters = {name: getattr(task, name) for name in ("depth", "subsets", "imported_only")}
     return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
 
 
@@ -201,12 +197,8 @@ def _metric(metric: Metric) -> dict[str, object]:
 def _protocol(protocol: Protocol) -> dict[str, object]:
     primary, context = protocol.primary, protocol.context
     headline = protocol.headline or ("all", "all")
-    parameters = {
-        "threshold": protocol.threshold,
-        "applies": protocol.applies,
-        "full_lists": protocol.full_lists,
-        **({"context": vars(context)} if context else {}),
-    }
+    parameters = {name: getattr(protocol, name) for name in ("threshold", "applies", "full_lists")}
+    parameters |= {"context": vars(context)} if context else {}
     return _row(
         "protocols",
         protocol,

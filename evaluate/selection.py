@@ -44,10 +44,9 @@ class Selection:
 
 @dataclass(frozen=True)
 class ItemPart:
-    """Some items of a benchmark under a task.
+    """Some items of a benchmark under a task: the selected scorable ones, with the task's `pool_id`.
 
-    `stored` are the names of the parts of `items` that hold them; `items` are the selected scorable ones, with the
-    task's `pool_id`. Of the `n_unscorable` others, `n_blank` have gold of only white space.
+    `stored` names the parts of table `items` that hold them. Of the `n_unscorable` others, `n_blank` have blank gold.
     """
 
     lake: Lake
@@ -72,7 +71,7 @@ class ItemPart:
 
     @cached_property
     def queries(self) -> pl.DataFrame:
-        """The selected scorable items, each with its query `text`; a text missing from the lake is an error."""
+        """The items, each with its query `text`; a text missing from the lake is an error."""
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
@@ -100,15 +99,10 @@ class ItemPart:
 
 
 class Edition(NamedTuple):
-    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and sample size."""
+    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and all its items."""
 
     label: str
-    limit: int | None
-
-    @property
-    def everything(self) -> Selection:
-        """The selection of all items in the lake."""
-        return Selection((), self.limit)
+    everything: Selection
 
 
 def edition(lake: Lake, benchmark: str) -> Edition:
@@ -116,7 +110,8 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise lake.lacks(f"the lake holds no items of {benchmark}")
-    return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
+    label, limit = lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0)
+    return Edition(label, Selection((), limit))
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
@@ -129,12 +124,12 @@ def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
     by_pool = every.group_by("part", "pool_id").len("n_items").join(of_pools, on="pool_id", how="left")
     sizes = by_pool.group_by("part").agg(pl.col("n_items", "n_files").sum()).collect().rows_by_key("part", unique=True)
     for number, part in enumerate(parts):
-        name, (items, files) = part.name, sizes.get(number, (0, 0))
-        if groups and n_items + items <= ITEMS_AT_ONCE and n_files + files <= FILES_AT_ONCE:
-            groups[-1] += (name,)
-            n_items, n_files = n_items + items, n_files + files
+        items, files = sizes.get(number, (0, 0))
+        n_items, n_files = n_items + items, n_files + files
+        if groups and n_items <= ITEMS_AT_ONCE and n_files <= FILES_AT_ONCE:
+            groups[-1] += (part.name,)
         else:
-            groups.append((name,))
+            groups.append((part.name,))
             n_items, n_files = items, files
     if not groups:
         raise lake.lacks(f"the lake holds no items of {benchmark}")

@@ -46,9 +46,8 @@ class BuiltInSystem:
 
     def parameters(self) -> dict[str, object]:
         """The retriever's settings and revisions, and the protocol whose gold it sees, if any."""
-        shown = {"protocol": self.protocol.name} if self.protocol else {}
-        revisions = ", ".join(self._revisions().values())
-        return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
+        others = {"revision": ", ".join(self._revisions().values()), "protocol": self.protocol and self.protocol.name}
+        return {**self.retriever.parameters, **{name: value for name, value in others.items() if value}}
 
     def _revisions(self) -> dict[str, str]:
         return {part.name: part.revision() for part in self.retriever.parts() if part.revision}
@@ -56,15 +55,9 @@ class BuiltInSystem:
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """The fingerprint of a run of this system: of task, chunks, retriever, its code, and the label of the data."""
         protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
-        return fingerprint(
-            vars(task),
-            [self.chunker, self.chunker_stamp],
-            [self.retriever.name, self.retriever.version, ranking_code(self.retriever), self.retriever.parameters],
-            self._revisions(),
-            protocol,
-            label,
-            selection,
-        )
+        chunks, retriever = [self.chunker, self.chunker_stamp], self.retriever
+        ranking = [retriever.name, retriever.version, ranking_code(retriever), retriever.parameters]
+        return fingerprint(vars(task), chunks, ranking, self._revisions(), protocol, label, selection)
 
 
 def _received(chunker: str, stamp: str, written: str, protocol: Protocol | None) -> BuiltInSystem:
@@ -102,12 +95,11 @@ def resolve_systems(
     Without patterns: every system that always runs, and those in `made_before` that still can. Within a chunker, the
     oracle comes first, once per protocol.
     """
-    meant = {
-        name: retriever
-        for name, retriever in retrievers.items()
-        if (not task.retrievers or name in task.retrievers) and name not in task.without
-    }
+    names = [name for name in task.retrievers or retrievers if name in retrievers and name not in task.without]
+    meant = {name: retrievers[name] for name in names}
     baselines = {name for name, retriever in meant.items() if BASELINE in retriever.tags}
+    of_task = {name for name, retriever in meant.items() if not retriever.tasks or task.rules in retriever.tasks}
+    usual = {name for name in of_task if meant[name].runs in (("always", "asked") if patterns else ("always",))}
     systems = []
     for chunker, stamp in chunkers.items():
         if task.chunkers and chunker not in task.chunkers:
@@ -118,8 +110,7 @@ def resolve_systems(
             if _picks(patterns, chunker, name)
             and (
                 _is_named(patterns, name)
-                or retriever.runs_unnamed(task.rules, is_picked=bool(patterns))
-                or (f"{chunker}+{name}" in made_before and not retriever.why_missing)
+                or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing)
             )
         }
         running = [(meant[name], name) for name in (picked | baselines if picked else ())]
@@ -180,9 +171,8 @@ def ranking_code(retriever: Retriever) -> str:
     """A digest of the code that ranks: of the retriever, those it calls, and the ordering of scores."""
     functions: list[Callable[..., object]] = [rank, ranked_hit_rows]
     for part in retriever.parts():
-        functions += filter(None, (part.index, part.with_arguments))
-        if part.query_form:
-            functions.append(QUERY_FORMS[part.query_form].rewrite)
+        form = QUERY_FORMS[part.query_form].rewrite if part.query_form else None
+        functions += filter(None, (part.index, part.with_arguments, form))
     return code_digest(*functions)
 
 
@@ -220,7 +210,7 @@ def _runs(root: Path, parts: tuple[Part, ...]) -> pl.DataFrame:
 
 
 def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
-    """The rows of some items and runs in a table, with its declared columns."""
+    """The rows of some items and runs in a table."""
     return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
 
 
@@ -233,8 +223,7 @@ def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **fo
 
 def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
     """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
-    # `most` is the approximate number of rows that are read together. A stored row takes more than a byte: rows are
-    # counted only if there may be more.
+    # `most` rows are read together. A stored row takes more than a byte: they are counted only if there may be more.
     sizes, batch, n_rows, most = dict[str, int](), list[str](), 0, 3_000_000
     if sum(part.path.stat().st_size for part in parts) > most:
         sizes = dict(lake.scan_parts(list(parts), name).group_by("run_id").len().collect().iter_rows())

@@ -4,21 +4,20 @@ import json as jsonlib
 import re
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from evaluate.metrics import Metric, parse_metric
-from evaluate.results.board import board, boards_of, check_measured, print_tables
+from evaluate.results.board import benchmarks_named, board, boards_of, check_measured, print_tables
 from evaluate.results.compare import Comparison, compare, comparison
 from evaluate.results.extra_tables import cost_table, effects_table, usage_table
 from evaluate.results.published import Published
 from evaluate.statistics.slices import with_slice
 from lake.averages import FEWEST_ITEMS
-from lake.benchmarks import check_benchmark, protocols_called
+from lake.benchmarks import protocols_called
 from lake.catalog.protocol import Protocol, Task
 from lake.console import DEFAULT_LAKE, Console, JsonOption, LakeOption, setting, split_names, split_systems
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -50,13 +49,13 @@ def table_of_systems(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Print the boards: every system with rank, interval and items; tab-separated in a pipe."""
-    store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
-    chosen, which = _boards(store, benchmarks, protocol)
+    store, requested, where = Lake(lake), [parse_metric(name) for name in split_names(metrics)], parse_items(items)
+    which = _boards(store, benchmarks, protocol)
     with store.locked(makes=()) if requested else nullcontext():
-        where = parse_items(items)
-        chosen = with_items(store, chosen, where) if where else chosen
-        which = [pair for pair in which if pair[0].benchmark in chosen]
-        check_measured(requested, which, listed(chosen))
+        if where:
+            having = with_items(store, benchmarks_named(store, benchmarks), where)
+            which = [pair for pair in which if pair[0].benchmark in having]
+        check_measured(requested, which, listed(list(dict.fromkeys(task.benchmark for task, _ in which))))
         names = split_systems(systems, store)
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():
@@ -67,11 +66,12 @@ def table_of_systems(
     if not any(boards):
         with_item = " for a selected item" if where else ""
         raise store.lacks(f"no run in the lake has a score on these boards{with_item}", "evaluate")
-    beside = [cost_table(store, *pair, names) for pair in which] if costs else []
-    # A task's first protocol is the one that its page opens on.
-    first = {task.name: (task, protocol) for task, protocol in reversed(which)}
-    beside += [usage_table(store, *pair, names) for pair in reversed(first.values())] if costs else []
-    print_tables(filter(None, [*boards, *beside]))
+    if costs:
+        boards += [cost_table(store, *pair, names) for pair in which]
+        # A task's first protocol is the one that its page opens on.
+        first = {task.name: (task, protocol) for task, protocol in reversed(which)}
+        boards += [usage_table(store, *pair, names) for pair in reversed(first.values())]
+    print_tables(filter(None, boards))
 
 
 @app.command("effects")
@@ -82,27 +82,22 @@ def effects_of_choices(
 ) -> None:
     """Show whether chunker or retriever matters more: every pair's score, means, and shares of the variance."""
     store = Lake(lake)
-    _, which = _boards(store, benchmarks, protocol)
-    tables = [effects_table(store, *pair) for pair in which]
+    tables = [effects_table(store, *pair) for pair in _boards(store, benchmarks, protocol)]
     if not any(tables):
         message = "no two chunkers were run with the same two retrievers on all items"
         raise store.lacks(message, "ingest evaluate CHUNKERS=whole-file")
     print_tables(filter(None, tables))
 
 
-def _boards(
-    lake: Lake, benchmarks: Sequence[str] | None, protocol: str
-) -> tuple[list[str], list[tuple[Task, Protocol]]]:
-    """Some benchmarks (default: all of the lake), and their boards under some protocols (default: all)."""
-    chosen, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
-    for name in chosen:
-        check_benchmark(lake, name)
+def _boards(lake: Lake, benchmarks: Sequence[str] | None, protocol: str) -> list[tuple[Task, Protocol]]:
+    """The boards of some benchmarks (default: all of the lake) under some protocols (default: all)."""
+    wanted = split_names(protocol)
     names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
-    return chosen, [pair for pair in boards_of(lake, chosen) if not wanted or pair[1].name in names]
+    every = boards_of(lake, benchmarks_named(lake, benchmarks))
+    return [pair for pair in every if not wanted or pair[1].name in names]
 
 
-@dataclass(frozen=True)
-class Gate:
+class Gate(NamedTuple):
     """A condition that fails a comparison: the second's number `drops` or `rises` by more than `by`, or `is worse`."""
 
     metric: Metric
@@ -110,18 +105,13 @@ class Gate:
     change: str
     by: float
 
-    def is_broken_by(self, row: Comparison) -> bool:
-        """Whether a comparison is by the gate's metric and fails it."""
-        rise = -row["delta"] if self.change == "drops" else row["delta"]
-        is_broken = row["verdict"] == WORSE if self.change == "is worse" else rise > self.by
-        return self._is_of(row) and bool(is_broken)
-
-    def is_undecided_by(self, row: Comparison) -> bool:
-        """Whether a comparison is by the gate's metric, but has no verdict that the gate needs."""
-        return self._is_of(row) and self.change == "is worse" and row["verdict"] in {None, TOO_FEW}
-
-    def _is_of(self, row: Comparison) -> bool:
-        return (row["metric"], row["k"]) == (self.metric.name, self.k)
+    def is_broken(self, row: Comparison) -> bool | None:
+        """Whether a comparison is by the gate's metric and fails it; None if it has no verdict that the gate needs."""
+        if (row["metric"], row["k"]) != (self.metric.name, self.k):
+            return False
+        if self.change == "is worse":
+            return None if row["verdict"] in {None, TOO_FEW} else bool(row["verdict"] == WORSE)
+        return bool((-row["delta"] if self.change == "drops" else row["delta"]) > self.by)
 
 
 def parse_gate(text: str) -> Gate:
@@ -156,17 +146,14 @@ def compare_systems(
     With --against, A comes from published scores and B from the lake, such as before and after a change.
     """
     gate = parse_gate(fail_if) if fail_if else None
-    requested = [parse_metric(name) for name in split_names(metric)]
-    if gate is not None and (gate.metric, gate.k) not in requested:
-        requested.append((gate.metric, gate.k))
+    requested = [*dict.fromkeys([*map(parse_metric, split_names(metric)), *([gate[:2]] if gate else [])])]
     if not b and against is None:
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
-    store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
+    store, other, notes, where = Lake(lake), Published(against) if against else None, list[str](), parse_items(items)
     with store.locked(makes=()) if requested and other is None else nullcontext():
-        where = parse_items(items)
         if where:
-            with_items(store, [part.name for part in store.parts("benchmarks")], where)
+            with_items(store, benchmarks_named(store, []), where)
         rows = compare(
             store,
             a,
@@ -178,7 +165,8 @@ def compare_systems(
             where=where,
             say=notes.append,
         )
-    broken = [row for row in rows if gate is not None and gate.is_broken_by(row)]
+    fails = [gate.is_broken(row) if gate else False for row in rows]
+    broken = [row for row, is_broken in zip(rows, fails, strict=True) if is_broken]
     if json:
         kept = [{**row, "fails": row in broken, **({} if flips else {"flips": None})} for row in rows]
         print(jsonlib.dumps(kept, indent=2))
@@ -187,8 +175,7 @@ def compare_systems(
     else:
         lines = comparison(rows, broken, flips=flips, names_runs=against is not None)
         print(*map(escaped, [*lines, *notes]), sep="\n")
-    open_ = [row for row in rows if gate is not None and gate.is_undecided_by(row)]
-    if open_ and not broken:
+    if None in fails and not broken:
         needed = f"it needs {FEWEST_ITEMS} shared items, and a metric that says which is better"
         raise GoldspanError(f'the gate "{fail_if}" cannot decide: {needed}', code=Exit.INVALID)
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)

@@ -11,7 +11,7 @@ from evaluate.results.board import PrintedTable, number_of, primary_name, print_
 from lake.benchmarks import check_benchmark, known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
-from lake.errors import Exit, GoldspanError, typed, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, typed, unknown_name
 from lake.pools import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import FINAL, RANKING
@@ -35,11 +35,11 @@ def item(
     matches = stored.filter(item_id=item_id).sort("benchmark").collect()
     if matches.is_empty():
         raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"])
-    if matches.height > 1:
-        message, examples = f"several benchmarks have an item {item_id}", matches["benchmark"].to_list()
+    benchmark, *others = matches["benchmark"]
+    if others:
+        message, examples = f"several benchmarks have an item {item_id}", [benchmark, *others]
         raise GoldspanError(message, examples=examples, hint="Name one: --benchmark NAME", code=Exit.USAGE)
     item = matches.row(0, named=True)
-    benchmark = item["benchmark"]
     rules = default_protocol(store, benchmark, protocol)
     about = [benchmark, item_id, item["language"], item["repo"], *([item["commit"][:12]] if item["commit"] else [])]
     print(escaped(" · ".join(about)))
@@ -55,11 +55,9 @@ def item(
         print(f"  {escaped(path)}", ", ".join(f"{a + 1}-{b}" if b > a else "no line" for a, b in spans))
     scores = primary_scores(store, benchmark, rules).filter(item_id=item_id)
     scores = scores.sort("value", "system", descending=[True, False], nulls_last=True)
-    known = scores["system"].to_list()
+    known, measure = scores["system"].to_list(), primary_name(rules)
     for name in names:
-        if name not in known:
-            raise unknown_name(name, "system of this item", known)
-    measure = primary_name(rules)
+        lookup(name, "system of this item", dict.fromkeys(known))
     print(f"\n{measure}, {counted(len(known), 'system')}")
     for row in scores.iter_rows(named=True):
         print(f"  {number_of(row['value']):>5}  {escaped(row['system'])}")
@@ -87,14 +85,12 @@ def items(
     scores = primary_scores(store, benchmark, rules)
     scores = scores.filter(~pl.col("retriever").is_in(["oracle", "random"]).fill_null(False))
     of_benchmark = of_where(store.scan("items", benchmark=benchmark).filter("scorable"), selected)
-    best = scores.sort("value", "system", descending=[True, False]).group_by("item_id", maintain_order=True).first()
-    rows = of_benchmark.join(best.lazy(), on="item_id", how="inner" if not failed_by else "left")
+    best = scores.sort("value", "system", descending=[True, False]).unique("item_id", keep="first")
     if failed_by:
-        mine = scores.filter(system=failed_by)
-        if mine.is_empty():
-            raise unknown_name(failed_by, "system", scores["system"].unique().sort())
-        failed = mine.filter((pl.col("value") == 0) | pl.col("value").is_null()).select("item_id")
-        rows = rows.join(failed.lazy(), on="item_id", how="semi")
+        lookup(failed_by, "system", dict.fromkeys(scores["system"]))
+        failed = scores.filter(pl.col("value").fill_null(0) == 0, system=failed_by).lazy()
+        of_benchmark = of_benchmark.join(failed, on="item_id", how="semi")
+    rows = of_benchmark.join(best.lazy(), on="item_id", how="inner" if not failed_by else "left")
     rows = rows.join(queries_of(store, benchmark, rules), on="item_id", how="left").sort("item_id")
     table = rows.select("item_id", "repo", "value", "system", "target_path", "text").collect()
     failing = f" that {failed_by} scores 0" if failed_by else ""
@@ -119,11 +115,10 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     systems = runs.group_by("benchmark").agg(n_systems=pl.len(), n_imported=(pl.col("origin") == "imported").sum())
     declared = store.scan("benchmarks").select(benchmark="name", data="label")
     joined = declared.join(items, on="benchmark", how="left").join(systems, on="benchmark", how="left")
-    scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
     # A run that was imported since has no scores yet.
     with_scores = {part.folders["run_id"] for part in store.parts("scores")}
-    is_open = ~pl.col("run_id").is_in(list(with_scores))
-    behind = set(store.scan("runs").filter(is_open).select("benchmark").collect()["benchmark"])
+    behind = {part.folders["benchmark"] for part in store.parts("runs") if part.folders["run_id"] not in with_scores}
+    scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
     state = {name: "in part" if name in behind else "yes" for name in scored}
     rows = [
         [name, label or "published", *(f"{n or 0:,}" for n in counts), state.get(name, "")]
@@ -131,8 +126,7 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
     ]
     columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
     print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
-    has_items = set(store.scan("items").filter("scorable").select("benchmark").unique().collect()["benchmark"])
-    unscored = [name for name, *_ in rows if state.get(name) != "yes" and name in has_items]
+    unscored = [name for name, _, n_items, n_lost, *_ in rows if state.get(name) != "yes" and n_items != n_lost]
     if unscored or scored:
         verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
         Console().say(typed(f"  next: {verb}"))
@@ -146,9 +140,7 @@ GoldLines = dict[str, list[tuple[int, int]]]
 
 def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
     """The protocol with a name, or the first of a benchmark if the name is empty."""
-    if name:
-        return protocols_called(lake, name, benchmark)[0]
-    return protocols_of(tasks_of(lake, benchmark)[0])[0]
+    return (protocols_called(lake, name, benchmark) if name else protocols_of(tasks_of(lake, benchmark)[0]))[0]
 
 
 def queries_of(lake: Lake, benchmark: str, rules: Protocol) -> pl.LazyFrame:

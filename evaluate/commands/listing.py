@@ -11,6 +11,7 @@ import typer
 
 from evaluate.metrics import metrics
 from evaluate.rank.pools import load_pools
+from evaluate.results.board import benchmarks_named
 from evaluate.retrievers import retrievers
 from evaluate.retrievers.dense import chunk_texts, text_key
 from evaluate.selection import edition, selected_parts
@@ -48,11 +49,11 @@ def list_systems(
     store = Lake(lake)
     built_in = [f"{part.name}+{retriever}" for part in store.parts("chunkers") for retriever in retrievers()]
     columns = ("system", "task", "origin", "status", "n_items")
-    runs = store.scan("runs").select("run_id", *columns).rename({"run_id": "name"}).collect()
+    runs = store.scan("runs").select(pl.col("run_id").alias("name"), *columns).sort("name").collect()
     known = [(f"{each.name}{each.arguments and f'[{each.arguments}]'}", each.meaning) for each in retrievers().values()]
     listings: dict[str, list[dict[str, object]]] = {
         "systems": [{"name": name} for name in [*built_in, *imported_systems(store)]],
-        "runs": runs.sort("name").to_dicts(),
+        "runs": runs.to_dicts(),
         "retrievers": [{"name": name, "meaning": meaning} for name, meaning in known],
         "forms": [{"name": f"~{name}", "meaning": form.meaning} for name, form in QUERY_FORMS.items()],
         "tasks": [{"name": name, "meaning": task.meaning} for name, task in known_tasks(store).items()],
@@ -72,17 +73,15 @@ def texts(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Write the texts that a system compares, to embed elsewhere; --vectors reads the vectors."""
-    store, names = Lake(lake), split_names(benchmarks)
+    store = Lake(lake)
     chunker, _, retriever = system.partition("+")
     if not retriever.startswith("recorded"):
         message = f"{system!r} does not use vectors made elsewhere"
         raise GoldspanError(message, hint="Write CHUNKER+recorded, such as syntax-1500+recorded", code=Exit.USAGE)
     lookup(chunker, "chunker", {part.name: part for part in store.parts("chunkers")})
     form = retriever_named(retriever).query_form
-    stored = [part.name for part in store.parts("benchmarks")]
-    for name in names:
-        lookup(name, "benchmark", dict.fromkeys(stored))
-    frames = [frame for name in names or stored for frame in _of_benchmark(store, name, chunker, form)]
+    names = benchmarks_named(store, benchmarks)
+    frames = [frame for name in names for frame in _of_benchmark(store, name, chunker, form)]
     if not frames:
         raise store.lacks(f"the lake holds no chunks of {chunker} for these benchmarks")
     rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
@@ -91,7 +90,7 @@ def texts(
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
     counts = ", ".join(counted(kinds.get(kind, 0), kind) for kind in ("chunk", "query"))
     Console().say(f"{counts} → {output}")
-    command = " ".join(["python -m evaluate", *names, "--systems", system, "--vectors FILE"])
+    command = " ".join(["python -m evaluate", *split_names(benchmarks), "--systems", system, "--vectors FILE"])
     Console().say(typed(f"  next (FILE: Parquet of key, vector): {command}"))
 
 
@@ -108,9 +107,6 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
                 yield pl.DataFrame({"key": [text_key(text) for text in distinct], "kind": kind, "text": distinct})
 
 
-_DATA = ("items", "queries", "gold_spans")
-
-
 @app.command("repro")
 def reproduce(
     run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="Run id, or a system with one run.")],
@@ -119,14 +115,30 @@ def reproduce(
 ) -> None:
     """Show where a run's numbers come from, and the commands that reproduce them."""
     origin = provenance(Lake(lake), run_id)
-    print(jsonlib.dumps(origin, indent=2) if json else "\n".join(map(escaped, _lines(origin))))
+    if json:
+        print(jsonlib.dumps(origin, indent=2))
+        return
+    run, label, revision = origin["run"], origin["label"], origin["revision"]
+    source = f"{origin['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
+    facts = [
+        ("run", run["run_id"]),
+        ("system", f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)"),
+        ("task", run["task"]),
+        ("data", f"{source}; content {origin['data'][:16]}"),
+        ("lake", origin["lake"][:16]),
+        *((name, run[name]) for name in ("fingerprint", "parameters", "versions")),
+        *(("protocol", f"{name}, hash {digest[:16]}") for name, digest in origin["protocols"].items()),
+    ]
+    lines = [f"{name:13}{value}" for name, value in facts]
+    commands = [f"  python -m {shlex.join(command)}" for command in origin["commands"]]
+    print(*map(escaped, [*lines, "reproduced by", *commands]), sep="\n")
 
 
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
     """The origin of a run, as `repro --json` prints it.
 
-    `data` is a hash of the benchmark's items, queries and gold, equal on every machine for equal data and code; `lake`
-    is a hash of the lake's data, runs and scores. `commands` make the run again, in order: arguments of `python -m`.
+    `data` is a hash of the benchmark's items, queries and gold, `lake` of the lake's data, runs and scores. `commands`,
+    arguments of `python -m`, make the run again.
     """
     rows = lake.read("runs").sort("run_id").to_dicts()
     of_system = [row for row in rows if row["system"] == run_id]
@@ -136,27 +148,24 @@ def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
         raise GoldspanError(message, examples=examples, hint="Give the id of one.", code=Exit.USAGE)
     runs = {row["run_id"]: row for row in rows} | {row["system"]: row for row in of_system}
     run = lookup(run_id, "run", runs, code=Exit.MISSING)
-    run_id = run["run_id"]
-    benchmark = str(run["benchmark"])
+    benchmark, data = run["benchmark"], ("items", "queries", "gold_spans")
     declared = lake.read("benchmarks").row(by_predicate=pl.col("name") == benchmark, named=True)
-    scores = lake.scan("scores", benchmark=benchmark, run_id=run_id)
+    scores = lake.scan("scores", benchmark=benchmark, run_id=run["run_id"])
     hashes = scores.select("protocol", "protocol_hash").unique().sort("protocol").collect()
-    parts = [part for name in _DATA for part in lake.parts(name, benchmark=benchmark)]
+    parts = [part for name in data for part in lake.parts(name, benchmark=benchmark)]
     return {
         "run": run,
         "protocols": dict(hashes.iter_rows()),
-        "source": str(declared["source"]),
-        "revision": str(declared["revision"]),
-        "label": edition(lake, benchmark).label,
+        **{name: declared[name] for name in ("source", "revision", "label")},
         "data": fingerprint([(part.relative_path, part.fingerprint) for part in parts]),
-        "lake": lake.state(*_DATA, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
-        "commands": _commands(lake, run, str(declared["source"])),
+        "lake": lake.state(*data, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
+        "commands": _commands(lake, run, declared["source"], declared["limit"]),
     }
 
 
-def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]]:
-    benchmark = str(run["benchmark"])
-    run_items = lake.scan("run_items", benchmark=benchmark, run_id=str(run["run_id"]))
+def _commands(lake: Lake, run: Mapping[str, Any], source: str, limit: int | None) -> list[list[str]]:
+    benchmark = run["benchmark"]
+    run_items = lake.scan("run_items", benchmark=benchmark, run_id=run["run_id"])
     items = lake.scan("items", benchmark=benchmark).join(run_items, on="item_id", how="semi")
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
@@ -169,7 +178,7 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
         "--subsets": ",".join(subsets),
         "--chunkers": "" if is_imported or given else run["chunker"],
         "--chunker": f"{run['chunker']}={given}" if given else "",
-        "--limit": edition(lake, benchmark).limit,
+        "--limit": limit,
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
     if is_imported:
@@ -189,23 +198,3 @@ def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]
 
 def _options(values: Mapping[str, object]) -> Iterator[str]:
     return (text for name, value in values.items() if value not in ("", None) for text in (name, str(value)))
-
-
-def _lines(of: Mapping[str, Any]) -> Iterator[str]:
-    run, label, revision = of["run"], of["label"], of["revision"]
-    source = f"{of['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
-    facts = {
-        "run": run["run_id"],
-        "system": f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)",
-        "task": run["task"],
-        "data": f"{source}; content {of['data'][:16]}",
-        "lake": of["lake"][:16],
-        "fingerprint": run["fingerprint"],
-        "parameters": run["parameters"],
-        "versions": run["versions"],
-    }
-    width = max(map(len, facts)) + 2
-    yield from (f"{name:{width}}{value}" for name, value in facts.items())
-    yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of["protocols"].items())
-    yield "reproduced by"
-    yield from (f"  python -m {shlex.join(command)}" for command in of["commands"])

@@ -8,10 +8,10 @@ import typer
 from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
-from evaluate.results.board import board, boards_of, check_measured, print_tables
+from evaluate.results.board import benchmarks_named, board, boards_of, check_measured, print_tables
 from evaluate.results.extra_tables import summary
 from evaluate.selection import Selection
-from lake.benchmarks import check_benchmark, known_tasks
+from lake.benchmarks import known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -59,18 +59,14 @@ def run_systems(
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     selection, workers = Selection(parse_items(items), limit), parse_engine(engine, lake)
     requested = [parse_metric(name) for name in split_names(metrics)]
-    in_lake = [part.name for part in store.parts("benchmarks")]
-    selected = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake
-    for name in selected:
-        check_benchmark(store, name)
+    selected = benchmarks_named(store, [*(names or []), benchmarks])
     wanted, known = split_names(tasks), known_tasks(store)
     for name in wanted:
         lookup(name, "task", known)
     # A benchmark without a requested task is left unchanged.
     selected = [name for name in selected if not wanted or any(known[task].benchmark == name for task in wanted)]
     if not selected:
-        of_tasks = f" for --tasks {listed(wanted)}" if wanted and in_lake else ""
-        raise store.lacks(f"the lake holds no benchmark{of_tasks}")
+        raise store.lacks(f"the lake holds no benchmark{f' for --tasks {listed(wanted)}' if wanted else ''}")
     patterns = split_systems(systems, store)
     with console.lake_lock(store, {"runs", "evaluate"}):
         if selection.where:
@@ -81,31 +77,20 @@ def run_systems(
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         done = evaluate(
-            store,
-            selected,
-            patterns=patterns,
-            selection=selection,
-            console=console,
-            engine=workers,
-            tasks=wanted,
+            store, selected, patterns=patterns, selection=selection, console=console, engine=workers, tasks=wanted
         )
         for outcome in done:
             if outcome.missing:
                 n_items = counted(outcome.missing, "item")
                 outcome.warnings.append(f"not scorable in this lake: {n_items}; `why_not` of table items says why")
-        # Still under the lock, as computing a table's metrics may have to store something in the lake.
-        boards = (
-            [board(store, *shown_board, requested) for shown_board in boards_of(store, selected, wanted)]
-            if requested
-            else []
-        )
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
-        made, lines = outcome.tally.made, list[str]()
+        # Still under the lock, as computing a table's metrics may have to store something in the lake.
+        if requested and not (json or quiet):
+            shown = boards_of(store, selected, wanted)
+            print_tables(filter(None, (board(store, *pair, requested) for pair in shown)))
         # Requested systems are printed every time.
-        is_asked = bool(patterns or selection.where or selection.limit)
-        if (made or is_asked) and not (requested or json or quiet):
-            lines = [escaped(line) for name in selected for line in summary(store, name, patterns, made, wanted)]
-    if not json and not quiet:
-        print_tables(filter(None, boards))
-        print(*lines, sep="\n", end="\n" * bool(lines))
+        elif not (json or quiet) and (outcome.tally.made or patterns or selection.where or selection.limit):
+            for name in selected:
+                for line in summary(store, name, patterns, outcome.tally.made, wanted):
+                    print(escaped(line))
     raise typer.Exit(console.finish("evaluate", outcome))

@@ -19,9 +19,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 
 if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder, SentenceTransformer
     from tokenizers import Encoding
-
 
 TextKind = Literal["query", "document"]
 
@@ -31,10 +29,9 @@ CUT: Mapping[TextKind, Literal["left", "right"]] = {"query": "left", "document":
 
 @dataclass(frozen=True)
 class Model:
-    """A model, by folder or hub name, and how texts are given to it, as far as the model's own settings do not apply.
+    """A model, by folder or hub name, and settings that replace the model's own.
 
-    `marks` are words of its vocabulary that are always tokenized as one token. `pooling` is of the tokens' vectors,
-    `max_length` the maximum number of tokens of a text with its prefix.
+    `marks` are words that are always one token; `max_length` is in tokens of a text with its prefix.
     """
 
     name: str
@@ -101,12 +98,11 @@ class Model:
         return canonical_json({**own, "dtype": self.dtype, "pooling": self.pooling, **settings})
 
     def maker(self, kind: TextKind) -> str:
-        """A text that identifies the vectors of queries or documents among all vectors of the same texts."""
+        """The identity of the vectors of queries or documents."""
         return self.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
 
     def embed(self, kind: TextKind, texts: Sequence[str]) -> Made:
-        """The vectors of queries or documents."""
-        # Models that differ in prefixes are loaded once.
+        """The vectors of queries or documents; models that differ in prefixes are loaded once."""
         encoder = encoder_of(replace(self, query_prefix=None, document_prefix=None))
         return encoder.vectors(texts, self.prefix(kind), CUT[kind])
 
@@ -139,19 +135,44 @@ def _digest_of(folder: Path) -> str:
 
 
 class Encoder:
-    """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors.
-
-    Texts are cut to the model's maximum number of tokens.
-    """
+    """A loaded model, on the GPU if there is one: a cross-encoder scores pairs of texts, other models give vectors."""
 
     def __init__(self, model: Model, *, is_cross: bool = False) -> None:
-        self.network = _loaded(model, is_cross)
-        tokenizer = self.network.tokenizer
-        if not getattr(tokenizer, "is_fast", False):
-            raise _unfit(model, "it has no fast tokenizer")
-        takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
-        if (model.max_length or 0) > takes:
-            raise _unfit(model, f"max_length={model.max_length} is over its limit of {takes:,} tokens")
+        # Imported when needed: importing them takes seconds.
+        import torch
+        from sentence_transformers import CrossEncoder, SentenceTransformer
+        from sentence_transformers.base.modules import Transformer
+        from sentence_transformers.sentence_transformer.modules import Pooling
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        if THREADS in os.environ:
+            # Each of several processes on this machine uses its share of the cores.
+            torch.set_num_threads(int(os.environ[THREADS]))
+        folder, dtype = str(model.folder), {"dtype": model.dtype}
+        self.network: SentenceTransformer | CrossEncoder
+        try:
+            if is_cross:
+                self.network = CrossEncoder(folder, local_files_only=True, model_kwargs=dtype)
+            elif not model.pooling:
+                self.network = SentenceTransformer(folder, local_files_only=True, model_kwargs=dtype)
+            else:
+                transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
+                pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
+                self.network = SentenceTransformer(modules=[transformer, pooling])
+            tokenizer = self.network.tokenizer
+            takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
+            if not getattr(tokenizer, "is_fast", False):
+                raise ValueError("it has no fast tokenizer")
+            if (model.max_length or 0) > takes:
+                raise ValueError(f"max_length={model.max_length} is over its limit of {takes:,} tokens")
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            message = f"the model {model.name} cannot be used: {type(error).__name__}: {error}".splitlines()[0]
+            raise GoldspanError(message, where=folder, code=Exit.INVALID) from error
+        self.network.eval()
+        if model.marks:
+            known = [mark for mark in model.marks if tokenizer.convert_tokens_to_ids(mark) is not None]
+            tokenizer.add_tokens(known, special_tokens=True)
         tokenizer.model_max_length = model.max_length or min(tokenizer.model_max_length, takes)
         self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
@@ -203,40 +224,3 @@ def encoder_of(model: Model, *, is_cross: bool = False) -> Encoder:
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross)
-
-
-def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
-    # Imported when needed: importing them takes seconds.
-    import torch
-    from sentence_transformers import CrossEncoder, SentenceTransformer
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    if THREADS in os.environ:
-        # Each of several processes on this machine uses its share of the cores.
-        torch.set_num_threads(int(os.environ[THREADS]))
-    folder, dtype = str(model.folder), {"dtype": model.dtype}
-    network: SentenceTransformer | CrossEncoder
-    try:
-        if is_cross:
-            network = CrossEncoder(folder, local_files_only=True, model_kwargs=dtype)
-        elif not model.pooling:
-            network = SentenceTransformer(folder, local_files_only=True, model_kwargs=dtype)
-        else:
-            transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
-            pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
-            network = SentenceTransformer(modules=[transformer, pooling])
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise _unfit(model, f"{type(error).__name__}: {error}".splitlines()[0]) from error
-    network.eval()
-    if model.marks:
-        known = [mark for mark in model.marks if network.tokenizer.convert_tokens_to_ids(mark) is not None]
-        network.tokenizer.add_tokens(known, special_tokens=True)
-    return network
-
-
-def _unfit(model: Model, why: str) -> GoldspanError:
-    message = f"the model {model.name} cannot be used: {why}"
-    return GoldspanError(message, where=str(model.folder), code=Exit.INVALID)

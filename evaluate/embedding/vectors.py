@@ -1,10 +1,9 @@
 """The vectors in the lake: given by the user for retriever `recorded`, or computed here and kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +26,7 @@ GIVEN = "given"
 
 
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
-    """Store a file of vectors made by a model, replacing those given before; return their number.
-
-    The file is Parquet with `key` (text) and `vector` (a list or array of finite numbers, all of one length).
-    """
+    """Store a Parquet file of vectors (key, vector), replacing those given before; return their number."""
     given = target_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
     given.make(lambda: _checked(file, model))
     return VectorStore(lake).n_cut(GIVEN).height
@@ -41,12 +37,8 @@ def key_of(text: str) -> str:
     return sha256_of(text.encode(errors="surrogatepass"))
 
 
-@dataclass(frozen=True)
-class KeyedVectors:
-    """Some vectors: the key of each text → its row in the matrix (keys, dimensions)."""
-
-    row: Mapping[str, int]
-    matrix: npt.NDArray[np.float32]
+KeyedVectors = Mapping[str, npt.NDArray[np.float32]]
+"""Vectors by the key of their text, all of one length."""
 
 
 class VectorStore:
@@ -63,9 +55,10 @@ class VectorStore:
         numbers = of_keys.join(wanted, on="key")["part"].unique().sort()
         vectors = self.lake.scan_parts([parts[number] for number in numbers], "vectors")
         rows = vectors.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
-        n_dimensions = rows["vector"].list.len().max() or 0
-        matrix = rows["vector"].list.to_array(cast(int, n_dimensions)).to_numpy() if rows.height else np.zeros((0, 0))
-        return KeyedVectors({key: row for row, key in enumerate(rows["key"])}, matrix.astype(np.float32))
+        if rows.is_empty():
+            return {}
+        matrix = rows["vector"].list.to_array(rows["vector"].list.len()[0]).to_numpy().astype(np.float32)
+        return dict(zip(rows["key"], matrix, strict=True))
 
     def n_cut(self, maker: str) -> pl.DataFrame:
         """The texts for which a maker has vectors: key, n_cut."""
@@ -90,7 +83,7 @@ class VectorStore:
     ) -> KeyedVectors:
         """The vectors of texts by key; missing ones are computed and stored."""
         vectors = self.read(maker, texts)
-        missing = {key: text for key, text in texts.items() if key not in vectors.row}
+        missing = {key: text for key, text in texts.items() if key not in vectors}
         return self.read(maker, texts) if list(self.make(maker, missing, make)) else vectors
 
     def _keys_of(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
@@ -103,7 +96,6 @@ class VectorStore:
 
 
 def _prefix(maker: str) -> str:
-    """The prefix of the names of a maker's parts."""
     return maker if maker == GIVEN else f"{fingerprint(maker)[:16]}-"
 
 
@@ -118,9 +110,7 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         frame = pl.concat(read_batches(file, lambda _: ("key", "vector")))
         frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None)
         frame = frame.cast(pl.Schema(table("vectors").columns))
-    except UnreadableParquetError as error:
-        raise wrong(str(error)) from error
-    except pl.exceptions.PolarsError as error:
+    except (UnreadableParquetError, pl.exceptions.PolarsError) as error:
         raise wrong(f"key must be a text, vector a list of numbers: {error}".splitlines()[0]) from error
     length = pl.col("vector").list.len()
     bad = frame.filter(

@@ -1,7 +1,6 @@
-"""The texts of chunks, whose pieces are counted from those of their files' contents without reading the chunks' texts.
+"""The texts of chunks, whose pieces are counted from those of their files' contents.
 
-A content is cut into pieces once, line by line; the latest ones stay in memory for the next chunker, retriever and part
-of the items.
+A content is cut into pieces once, line by line; the latest stay in memory for other chunkers, retrievers and items.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy
 
 from evaluate.texts.pieces import Pieces, count_pieces, cut_lines
-from evaluate.texts.tokens import Counted, Texts, Tokenizer, Vocabulary, by_spelling, defined_names
+from evaluate.texts.tokens import Counted, Texts, Tokenizer, by_spelling, defined_names
 from lake.errors import Exit, GoldspanError
 from lake.exact import Integers, Mask
 from lake.store import Lake, contents_of, parts_holding
@@ -55,24 +53,24 @@ class ChunkTexts(Texts):
         """Whether each text is only white space."""
         return super().is_blank if "text" in self._spans.columns else (self._spans["n_nws"] == 0).to_numpy()
 
-    def part(self, rows: Integers) -> Texts:
+    def part(self, rows: Integers) -> ChunkTexts:
         """Some of the texts, as an independent object."""
         return ChunkTexts(self._lake, self._spans[rows])
+
+    @property
+    def own(self) -> ChunkTexts:
+        """The chunks' own texts, even if their chunker supplies other ones."""
+        return ChunkTexts(self._lake, self._spans.drop("text")) if "text" in self._spans.columns else self
+
+    @property
+    def series(self) -> pl.Series:
+        """The texts as a column."""
+        return texts_of(self._lake, self._spans)
 
     @cached_property
     def text(self) -> Sequence[str]:
         """The texts."""
-        return texts_of(self._lake, self._spans).to_list()
-
-    @property
-    def own_text(self) -> pl.Series:
-        """The chunks' own texts, even if their chunker supplies other ones."""
-        return texts_of(self._lake, self._spans.drop("text", strict=False))
-
-    def counted_own(self, tokens: Tokenizer) -> Counted:
-        """The token counts of the chunks' own texts."""
-        is_own = "text" not in self._spans.columns
-        return (self if is_own else ChunkTexts(self._lake, self._spans.drop("text"))).counted(tokens)
+        return self.series.to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
         if tokens is defined_names:
@@ -84,10 +82,10 @@ class ChunkTexts(Texts):
         for contents, of_lines in pieces_of(self._lake, whole["sha256"]):
             here = whole.join(contents, on="sha256", maintain_order="left")
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
-            counted.append(_Counts(here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
+            counted.append((here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
         # A chunk that starts or ends within a line may cut through a piece.
         for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
-            counted.append(_Counts(some["chunk"], *count_pieces(some["text"])))
+            counted.append((some["chunk"], *count_pieces(some["text"])))
         return _merged(counted, len(spans))
 
     @cached_property
@@ -119,21 +117,17 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
     return joined.select(own.alias("text")).collect().to_series()
 
 
-class _Counts(NamedTuple):
-    """The counts of a vocabulary's pieces in some chunks."""
-
-    chunk: pl.Series
-    vocabulary: pl.Series
-    counts: scipy.sparse.csr_array
+_Counts = tuple[pl.Series, pl.Series, scipy.sparse.csr_array]
+"""The numbers of some chunks, a vocabulary, and the counts of its pieces in each chunk."""
 
 
 def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
-    vocabulary = pl.concat([pl.Series(dtype=pl.String), *(some.vocabulary for some in counted)]).unique().sort()
+    vocabulary = pl.concat([pl.Series(dtype=pl.String), *(known for _, known, _ in counted)]).unique().sort()
     token, row, n = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)], [np.zeros(0)]
-    for some in counted:
-        cells = some.counts.tocoo()
-        token.append(vocabulary.search_sorted(some.vocabulary).to_numpy()[cells.col])
-        row.append(some.chunk.to_numpy()[cells.row])
+    for chunk, known, counts in counted:
+        cells = counts.tocoo()
+        token.append(vocabulary.search_sorted(known).to_numpy()[cells.col])
+        row.append(chunk.to_numpy()[cells.row])
         n.append(cells.data)
     columns = np.concatenate(token)
     # Contents may have tokens that occur in none of the chunks.
@@ -141,23 +135,12 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     vocabulary = vocabulary.filter(pl.Series(is_said))
     # Each chunk's tokens are already sorted by spelling, and stay so.
     places = np.concatenate(row).astype(np.int32), (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
-    counts = scipy.sparse.coo_array((np.concatenate(n), places), shape=(n_chunks, len(vocabulary))).tocsr()
-    return Counted(Vocabulary(vocabulary), scipy.sparse.csr_array(counts))
+    merged = scipy.sparse.coo_array((np.concatenate(n), places), shape=(n_chunks, len(vocabulary))).tocsr()
+    return Counted.of(vocabulary, scipy.sparse.csr_array(merged))
 
 
-class Block(NamedTuple):
-    """Contents that were cut together: sha256 and `first_line` of each, and their pieces."""
-
-    contents: pl.DataFrame
-    pieces: Pieces
-
-    @property
-    def n_bytes(self) -> int:
-        """The memory that it takes, in bytes."""
-        lines = self.pieces.of_lines
-        arrays = sum(array.nbytes for array in (lines.data, lines.indices, lines.indptr))
-        return arrays + int(self.pieces.vocabulary.estimated_size())
-
+Block = tuple[pl.DataFrame, Pieces]
+"""Contents that were cut together: sha256 and `first_line` of each, and their pieces."""
 
 _kept = OrderedDict[str, Block]()
 
@@ -166,17 +149,16 @@ def pieces_of(lake: Lake, sha256: pl.Series) -> list[Block]:
     """Blocks that together contain the pieces of some contents; each content is in one of them."""
     missing, blocks = set(sha256), list[Block]()
     for key, block in list(_kept.items()):
-        if known := missing.intersection(block.contents["sha256"].to_list()):
+        if known := missing.intersection(block[0]["sha256"].to_list()):
             _kept.move_to_end(key)
             blocks.append(block)
             missing -= known
     contents = contents_of(lake, pl.Series("sha256", sorted(missing), pl.String), ["text"])
     for some in in_batches(contents):
         cut = cut_lines(some["text"])
-        block = Block(some.select("sha256", first_line=pl.Series(cut.first_line[:-1])), cut)
-        _kept[some["sha256"][0]] = block
-        blocks.append(block)
-    while len(_kept) > 1 and sum(block.n_bytes for block in _kept.values()) > BYTES_KEPT:
+        blocks.append((some.select("sha256", first_line=pl.Series(cut.first_line[:-1])), cut))
+        _kept[some["sha256"][0]] = blocks[-1]
+    while len(_kept) > 1 and sum(cut.n_bytes for _, cut in _kept.values()) > BYTES_KEPT:
         _kept.popitem(last=False)
     return blocks
 

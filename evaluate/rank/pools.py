@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
-from evaluate.texts.tokens import Texts, query_texts
+from evaluate.texts.tokens import query_texts
 from lake.offsets import LineOffsets
 from lake.pools import chunks_of, files_of
 from lake.store import Lake, contents_of
@@ -33,33 +33,26 @@ SMALL_POOL = 200
 class ChunkedPools:
     """The pools of some items, chunked by one chunker.
 
-    Attributes:
-        chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
-            `chunk` numbers them within their pool from 0, `text` is an index into `texts`. Chunks of only white space
-            are included only if the task ranks them.
-        texts: The chunks' texts; a content in several pools is included once.
-        first: The row of the first chunk among those of all pools, in a batch of some.
+    `chunks` has pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
+    `chunk` numbers them within their pool from 0, `text` is a row of `texts`, where a content in several pools is once.
+    `first` is the row of the first chunk among those of all pools, in a batch of some.
     """
 
     chunker: str
     chunks: pl.DataFrame
-    texts: Texts
+    texts: ChunkTexts
     vectors: VectorStore | None = None
     first: int = 0
+    _pools: dict[int, list[Pool]] = field(init=False, default_factory=dict)
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
         """The pools as objects for retrievers, one per `n` pools side by side, in the order of the chunks."""
         if n not in self._pools:
             starts = np.flatnonzero(self.chunks["chunk"].to_numpy() == 0)
             ids, ends = self.chunks["pool_id"][starts].to_list(), [*starts.tolist(), self.chunks.height]
-            self._pools[n] = [
-                self._pool(ids[first : first + n], ends[first : first + n + 1], n) for first in range(0, len(ids), n)
-            ]
+            some = [slice(first, first + n) for first in range(0, len(ids), n)]
+            self._pools[n] = [self._pool(ids[at], ends[at.start : at.stop + 1], n) for at in some]
         return self._pools[n]
-
-    @cached_property
-    def _pools(self) -> dict[int, list[Pool]]:
-        return {}
 
     def without_blank(self) -> ChunkedPools:
         """The same pools without chunks of only white space."""
@@ -129,17 +122,8 @@ def split_pools(lake: Lake, pool_ids: pl.Series, files_at_once: int) -> list[pl.
     return [pools["pool_id"] for pools in batches]
 
 
-def load_pools(
-    lake: Lake,
-    chunker: str,
-    pool_ids: pl.Series,
-    *,
-    with_blank: bool = False,
-) -> ChunkedPools:
-    """Read the chunks of some pools; their texts are read on first use.
-
-    `with_blank` includes chunks of only white space, and one chunk for each file without lines.
-    """
+def load_pools(lake: Lake, chunker: str, pool_ids: pl.Series, *, with_blank: bool = False) -> ChunkedPools:
+    """Read the chunks of some pools; `with_blank` includes those of only white space and of files without lines."""
     rows = files_of(lake, pool_ids).sort("pool_id", "position").collect()
     contents = contents_of(lake, rows["sha256"], ["n_lines"])
     cut = chunks_of(lake, chunker, contents, with_blank=with_blank)
@@ -147,7 +131,7 @@ def load_pools(
     spans = cut.join(whole, on="sha256").sort("sha256", "chunk_no").collect()
     key = ["sha256"]
     if spans["text"].null_count() == spans.height:
-        spans.drop_in_place("text")
+        spans = spans.drop("text")
     else:
         # A supplied text may contain the path, so each path has its own text.
         key.append("path")
@@ -165,30 +149,23 @@ def load_pools(
 
 
 def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> dy.DataFrame[Relevance]:
-    """The similarity of every chunk to its item's gold snippet.
-
-    Only the path of the gold is used: the gold snippet is that whole file of the item's pool.
-    """
-    rows = pl.concat([_relevance_of(lake, some, items, gold) for some in pools.batches(items)])
-    return Relevance.cast(rows.with_columns(chunker=pl.lit(pools.chunker)))
-
-
-def _relevance_of(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    pool_ids, chunks = pools.chunks["pool_id"].unique(), pools.chunks.lazy()
-    of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
-    files = files_of(lake, pool_ids)
-    gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id").join(files, on=["pool_id", "path"])
-    own = gold_files.select("item_id", "sha256").collect()
-    # The whole files, as if each were one chunk.
-    sizes = contents_of(lake, own["sha256"], ["n_lines", "n_bytes"]).lazy()
-    zero = pl.lit(0, pl.Int64)
-    whole = sizes.select("sha256", line_start=zero, line_end="n_lines", byte_start=zero, byte_end="n_bytes").collect()
-    numbered = whole.lazy().select("sha256", snippet=pl.int_range(pl.len()))
-    golden = own.lazy().join(numbered, on="sha256").select("item_id", "snippet").collect()
-    pairs = of_pools.join(chunks, on="pool_id", maintain_order="left_right").select(
-        "item_id", "path", "chunk_no", "text"
-    )
-    return similarities(pairs.collect(), pools.texts, golden, ChunkTexts(lake, whole))
+    """The similarity of every chunk to its item's gold snippet: the whole file that the gold's path names."""
+    rows, zero = list[pl.DataFrame](), pl.lit(0, pl.Int64)
+    for some in pools.batches(items):
+        pool_ids = some.chunks["pool_id"].unique()
+        of_pools = items.filter(pl.col("pool_id").is_in(pool_ids.implode())).lazy().select("item_id", "pool_id")
+        gold_files = gold.lazy().select("item_id", "path").join(of_pools, on="item_id")
+        own = gold_files.join(files_of(lake, pool_ids), on=["pool_id", "path"]).select("item_id", "sha256").collect()
+        # The whole files, as if each were one chunk.
+        sizes = contents_of(lake, own["sha256"], ["n_lines", "n_bytes"]).lazy()
+        spans = sizes.select("sha256", line_start=zero, line_end="n_lines", byte_start=zero, byte_end="n_bytes")
+        whole = spans.collect()
+        numbered = whole.lazy().select("sha256", snippet=pl.int_range(pl.len()))
+        golden = own.lazy().join(numbered, on="sha256").select("item_id", "snippet").collect()
+        pairs = of_pools.join(some.chunks.lazy(), on="pool_id", maintain_order="left_right")
+        chunks = pairs.select("item_id", "path", "chunk_no", "text").collect()
+        rows.append(similarities(chunks, some.texts.own, golden, ChunkTexts(lake, whole)))
+    return Relevance.cast(pl.concat(rows).with_columns(chunker=pl.lit(pools.chunker)))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
@@ -229,7 +206,7 @@ def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
 def queries_by_pool(
     items: pl.DataFrame, pools: ChunkedPools, n_side_by_side: int = 1
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Each pool with the queries of its items. A pool without chunks is left out, so its items get no results.
+    """Each pool that has chunks, with the queries of its items.
 
     If every item has a pool of its own, `n_side_by_side` pools may be combined.
     """
@@ -260,28 +237,23 @@ def with_gold(
     gold: pl.DataFrame,
     gains: pl.LazyFrame | None,
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Pools and queries with gold for the oracle, and, if relevance is a similarity, with each chunk's gain.
-
-    `gains` has item_id, path, chunk_no and gain.
-    """
+    """Pools and queries with gold for the oracle, or with each chunk's gain (item_id, path, chunk_no, gain)."""
     spans: dict[str, list[Span]] = {}
     for item_id, *span in gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1)).rows():
         spans.setdefault(item_id, []).append(Span(*span))
-    gained = {} if gains is None else _gains(items, pools, gains)
+    gained: dict[str, Floats] = {}
+    if gains is not None:
+        # The gains of the chunks of each item's pool, in the pool's order.
+        ordered = (
+            items.lazy()
+            .select("item_id", "pool_id")
+            .join(pools.chunks.lazy().select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
+            .join(gains, on=["item_id", "path", "chunk_no"], how="left")
+            .sort("item_id", "chunk")
+            .group_by("item_id", maintain_order=True)
+            .agg(pl.col("gain").fill_null(0.0))
+        )
+        gained = {item_id: np.array(gain) for item_id, gain in ordered.collect().iter_rows()}
     for pool, queries in pairs:
         gold_of = [spans.get(item_id, []) for item_id in queries.item_id]
         yield pool, replace(queries, gold=gold_of, gains=[gained[item_id] for item_id in queries.item_id if gained])
-
-
-def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.LazyFrame) -> dict[str, Floats]:
-    """The gains of the chunks of each item's pool, in the pool's order, by item id."""
-    ordered = (
-        items.lazy()
-        .select("item_id", "pool_id")
-        .join(pools.chunks.lazy().select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
-        .join(gains, on=["item_id", "path", "chunk_no"], how="left")
-        .sort("item_id", "chunk")
-        .group_by("item_id", maintain_order=True)
-        .agg(pl.col("gain").fill_null(0.0))
-    )
-    return {item_id: np.array(gain) for item_id, gain in ordered.collect().iter_rows()}

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import dataframely as dy
@@ -19,48 +19,41 @@ from lake.tables import DONE, LINES, RANKING, table
 from lake.tables.of_runs import CostRows, Hits, RunItems
 from lake.usage import hardware
 
-HITS = {
-    "item_id": pl.String(),
-    "part": pl.String(),
-    "rank": pl.Int64(),
-    "chunk": pl.Int64(),
-    "score": pl.Float64(),
-}
-"""The columns of ranked chunks and their types."""
+HITS = {"item_id": pl.String, "part": pl.String, "rank": pl.Int64, "chunk": pl.Int64, "score": pl.Float64}
+"""The columns of ranked chunks; `chunk` is the row among the chunks of all pools."""
 
-_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+
+_Returned = tuple[str, Sequence[str], Integers, Integers, Integers, Floats]
+"""The returned chunks of some queries, in order: part, the queries' ids, the query of each, rank, chunk, score."""
 
 
 @dataclass
 class Ranked:
-    """The result of ranking some pools.
+    """The result of ranking some pools: `query_seconds` has one number per item, `failed` each failed item's error.
 
-    Attributes:
-        hits: item_id, part, rank, chunk (row of the chunks of all pools), score.
-        ties: Items and the cut-offs k for which ranks k and k + 1 have equal scores; an item's in ascending order.
-        failed: item_id → the error.
-        query_seconds: One number per item.
+    `ties` are items and the cut-offs k for which ranks k and k + 1 have equal scores; an item's in ascending order.
     """
 
-    hits: pl.DataFrame
-    ties: list[tuple[str, int]]
-    failed: dict[str, str]
-    index_seconds: float
-    index_bytes: int
-    query_seconds: list[float]
+    returned: list[_Returned] = field(default_factory=list)
+    ties: list[tuple[str, int]] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    index_seconds: float = 0.0
+    index_bytes: int = 0
+    query_seconds: list[float] = field(default_factory=list)
 
-
-def together(parts: Sequence[Ranked]) -> Ranked:
-    """The results of ranking different pools, merged."""
-    return Ranked(
-        pl.concat([part.hits for part in parts]),
-        [tie for part in parts for tie in part.ties],
-        {item_id: why for part in parts for item_id, why in part.failed.items()},
-        sum(part.index_seconds for part in parts),
-        sum(part.index_bytes for part in parts),
-        [seconds for part in parts for seconds in part.query_seconds],
-    )
+    @property
+    def hits(self) -> pl.DataFrame:
+        """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
+        if not self.returned:
+            return pl.DataFrame(schema=HITS)
+        parts, item_ids, rows, *columns = zip(*self.returned, strict=True)
+        row, *numbers = map(np.concatenate, (rows, *columns))
+        sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
+        row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
+        # Gathered from series, so that rows share their texts, without a query plan.
+        item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
+        part = pl.Series(parts, dtype=pl.String)[np.repeat(np.arange(len(parts)), sizes)]
+        return pl.DataFrame(dict(zip(HITS, (item_id, part, *numbers), strict=True)), schema=HITS)
 
 
 def rank(
@@ -71,13 +64,14 @@ def rank(
     depth: int | None,
     cut_offs: Sequence[int],
     zero_blank: bool = False,
+    before: Ranked | None = None,
 ) -> Ranked:
     """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
     The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
-    queries and chunks of only white space score 0, whatever the retriever returns.
+    queries and chunks of only white space score 0, whatever the retriever returns. The result is added to `before`.
     """
-    returned, result = list[_Returned](), Ranked(pl.DataFrame(schema=HITS), [], {}, 0.0, 0, [])
+    result = Ranked() if before is None else before
     for pool, queries in pairs:
         started = time.perf_counter()
         try:
@@ -103,7 +97,7 @@ def rank(
             tables[RANKING][row] = np.nan
             result.failed[queries.item_id[row]] = why
         if zero_blank:
-            is_zero = (queries.is_blank[:, None] | pool.spread(pool.is_blank)) & ~np.isnan(tables[RANKING])
+            is_zero = (queries.text.is_blank[:, None] | pool.spread(pool.text.is_blank)) & ~np.isnan(tables[RANKING])
             tables[RANKING][is_zero] = 0.0
         keys = _tie_keys(pool, queries, tie)
         for part, scores in tables.items():
@@ -113,9 +107,10 @@ def rank(
             if part == RANKING:
                 equal = {k: ranked[:, k - 1] == ranked[:, k] for k in cut_offs if k < ranked.shape[1]}
                 result.ties += [(queries.item_id[row], k) for k in equal for row in np.flatnonzero(equal[k]).tolist()]
-            returned.append(_returned(part, pool, queries, ranked[:, :depth], order[:, :depth]))
-    if returned:
-        result.hits = _hits(returned)
+            query, column = np.nonzero(~np.isnan(ranked[:, :depth]))
+            first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[query if pool.side_by_side else 0]
+            chunk, score = first + order[query, column], ranked[query, column]
+            result.returned.append((part, queries.item_id, query, column + 1, chunk, score))
     return result
 
 
@@ -131,28 +126,6 @@ def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     return checked
 
 
-_Returned = tuple[str, Sequence[str], Integers, Integers, Integers, Floats]
-
-
-def _returned(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> _Returned:
-    """The returned chunks of some queries, in order: part, the queries' ids, the query of each, rank, chunk, score."""
-    row, column = np.nonzero(~np.isnan(ranked))
-    first = pool.first + (np.cumsum(pool.sizes) - pool.sizes)[row if pool.side_by_side else 0]
-    return part, queries.item_id, row, column + 1, first + order[row, column], ranked[row, column]
-
-
-def _hits(returned: Sequence[_Returned]) -> pl.DataFrame:
-    """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
-    parts, item_ids, rows, *columns = zip(*returned, strict=True)
-    row, *numbers = map(np.concatenate, (rows, *columns))
-    sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
-    row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
-    # Gathered from series, so that rows share their texts, without a query plan.
-    item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
-    part = pl.Series(parts, dtype=pl.String)[np.repeat(np.arange(len(parts)), sizes)]
-    return pl.DataFrame(dict(zip(HITS, (item_id, part, *numbers), strict=True)), schema=HITS)
-
-
 def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
     """Sort keys for equal scores, of shape (queries, chunks), in ascending order."""
     if tie == "pool":
@@ -163,49 +136,40 @@ def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
 
 def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
     """The finaliser of splitmix64: every bit of the input affects every bit of the output."""
-    value = (value ^ (value >> np.uint64(30))) * _MULTIPLIER_1
-    value = (value ^ (value >> np.uint64(27))) * _MULTIPLIER_2
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
 
 
-def ranked_hit_rows(
-    ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineOffsets]
-) -> dy.DataFrame[Hits]:
-    """The ranked chunks of each run.
+def hits_by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
+    """The hits of all runs, concatenated, with `run_id`."""
+    hits = [of_run.hits for of_run in ranked.values()]
+    run_id = pl.Series("run_id", list(ranked), pl.String)[np.repeat(np.arange(len(hits)), [*map(len, hits)])]
+    return pl.concat(hits).hstack([run_id])
 
-    `axis` returns the lines of the pools' files; it is called only if chunks overlap.
-    """
-    every = _by_run(ranked)
-    where = pools.chunks.drop("chunk")[every["chunk"]]
-    hits = every.hstack(where.rename({"n_nws": "n_new_nws"})).lazy()
+
+def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> dy.DataFrame[Hits]:
+    """The rows of `hits`; `axis` returns the lines of the pools' files and is called only if chunks overlap."""
+    where = pools.chunks.drop("chunk")[by_run["chunk"]]
+    hits = by_run.hstack(where.rename({"n_nws": "n_new_nws"}))
+    rows = hits.lazy().with_columns(step=pl.lit(0, pl.Int64))
     if pools.share_lines:
-        hits = _with_added(hits.collect(), axis())
-    rows = hits.with_columns(step=pl.lit(0, pl.Int64))
+        # Each hit counts the characters that it adds to those ranked before it.
+        key, lines = ["run_id", "item_id", "part", "rank"], axis()
+        added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
+        new = lines.place(added).select(*key, n_new_nws=lines.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
+        rows = rows.drop("n_new_nws").join(new, on=key, how="left", maintain_order="left")
+        rows = rows.with_columns(pl.col("n_new_nws").fill_null(0))
     return Hits.cast(pl.concat([Hits.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()
 
 
-def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
-    """The hits of all runs, concatenated, with `run_id`."""
-    numbers = np.repeat(np.arange(len(ranked)), [of_run.hits.height for of_run in ranked.values()])
-    run_id = pl.Series("run_id", list(ranked), pl.String)[numbers]
-    return pl.concat([of_run.hits for of_run in ranked.values()]).hstack([run_id])
-
-
-def _with_added(hits: pl.DataFrame, axis: LineOffsets) -> pl.LazyFrame:
-    """Hits with the number of non-whitespace characters that each adds to those ranked before it."""
-    key = ["run_id", "item_id", "part", "rank"]
-    added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
-    new = axis.place(added).select(*key, n_new_nws=axis.n_nws())
-    summed = new.group_by(key).agg(pl.col("n_new_nws").sum())
-    joined = hits.lazy().drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
-    return joined.with_columns(pl.col("n_new_nws").fill_null(0))
-
-
-def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> dy.DataFrame[RunItems]:
-    """The outcome of each item of some runs."""
+def run_item_rows(
+    ranked: Mapping[str, Ranked], by_run: pl.DataFrame, items: pl.DataFrame, pools: ChunkedPools
+) -> dy.DataFrame[RunItems]:
+    """The outcome of each item of some runs, whose hits are `by_run`."""
     key = ["run_id", "item_id"]
     n_nws = pl.lit(pools.chunks["n_nws"]).gather(pl.col("chunk"))
-    of_items = _by_run(ranked).lazy().filter(pl.col("part") == RANKING).with_columns(n_nws=n_nws).group_by(key)
+    of_items = by_run.lazy().filter(pl.col("part") == RANKING).with_columns(n_nws=n_nws).group_by(key)
     returned = of_items.agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     # A row per cut-off: rows with lists are slow to read.
     ties = [(run_id, *tie) for run_id, of_run in ranked.items() for tie in of_run.ties]
@@ -227,16 +191,15 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
 
 def cost_rows(ranked: Sequence[Mapping[str, Ranked]], part: str) -> dy.DataFrame[CostRows]:
     """The cost of ranking a part, summed over batches of pools."""
-    of_runs = {run_id: [of_run[run_id] for of_run in ranked] for run_id in ranked[0]}
     rows = [
         {
             "run_id": run_id,
             "part": part,
-            "index_seconds": sum(some.index_seconds for some in of_run),
-            "index_bytes": sum(some.index_bytes for some in of_run),
-            "query_seconds": [seconds for some in of_run for seconds in some.query_seconds],
+            "index_seconds": sum(some[run_id].index_seconds for some in ranked),
+            "index_bytes": sum(some[run_id].index_bytes for some in ranked),
+            "query_seconds": [seconds for some in ranked for seconds in some[run_id].query_seconds],
             "hardware": hardware(),
         }
-        for run_id, of_run in of_runs.items()
+        for run_id in ranked[0]
     ]
     return CostRows.cast(pl.DataFrame(rows, table("costs").columns))

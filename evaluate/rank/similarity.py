@@ -45,18 +45,14 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
     - `jaccard`: distinct tokens (between white space) in both texts over those in either; 0 if there are none.
     - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 if the chunk has none.
 
-    Args:
-        chunks: item_id, path, chunk_no, text (a row of `texts`): one row per item and chunk of its pool.
-        texts: All texts of chunks, each once; others are ignored.
-        gold: item_id, snippet (a row of `snippets`): the gold snippet of an item, at most one. Chunks of items without
-            one are left out.
-        snippets: All gold snippets, each once.
+    `chunks` has item_id, path, chunk_no and text (a row of `texts`); `gold` has item_id and snippet (a row of
+    `snippets`), at most one of an item. Chunks of items without one are left out.
     """
     pairs = chunks.lazy().join(gold.lazy(), on="item_id", maintain_order="left").collect()
     chunk, snippet = pairs["text"].to_numpy(), pairs["snippet"].to_numpy()
-    words = _word_sets(pl.concat([texts.own_text, snippets.own_text]))
-    names = texts.counted_own(_IDENTIFIERS)
-    golden = names.of_queries(snippets.counted_own(_IDENTIFIERS))
+    words = _word_sets(pl.concat([texts.series, snippets.series]))
+    names = texts.counted(_IDENTIFIERS)
+    golden = names.of_queries(snippets.counted(_IDENTIFIERS))
     n_words, n_names = np.diff(words.indptr), names.n_different
     n_both = _shared(words, chunk, words, len(texts) + snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(

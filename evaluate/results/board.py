@@ -14,8 +14,9 @@ from evaluate.statistics.boards import CHARACTERS, board_rows
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import UNSLICED, in_slice, slice_of
 from lake.averages import ITEM, ITEM_INTERVALS
-from lake.benchmarks import protocols_of, tasks_of
+from lake.benchmarks import check_benchmark, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
+from lake.console import split_names
 from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
@@ -66,6 +67,13 @@ def _print_aligned(table: PrintedTable) -> None:
     terminal.print(aligned)
     for note in table.notes:
         terminal.print(Text(escaped(note), "dim"))
+
+
+def benchmarks_named(lake: Lake, names: Iterable[str] | str | None) -> list[str]:
+    """The named benchmarks, each of them known; without names all of the lake."""
+    for name in (benchmarks := split_names(names)):
+        check_benchmark(lake, name)
+    return benchmarks or [part.name for part in lake.parts("benchmarks")]
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str], tasks: Sequence[str] = ()) -> list[tuple[Task, Protocol]]:

@@ -50,21 +50,20 @@ _OF_TABLE = (
 
 
 class RunPair(NamedTuple):
-    """Two runs of a task that one protocol scored: the source of each, its id and its system."""
+    """Two runs of a task that one protocol scored: their sources, ids, systems and rows of `scores`."""
 
     task: Task
     protocol: Protocol
     sources: Sequence[Lake | Published]
-    runs: Sequence[tuple[str, str]]
+    run_ids: Sequence[str]
+    systems: Sequence[str]
 
     @property
     def scores(self) -> list[pl.LazyFrame]:
         """The rows of `scores` of each run."""
         columns, folders = table("scores").columns, {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
-        return [
-            source.scan("scores", **folders, run_id=run_id).select(*columns)
-            for source, (run_id, _) in zip(self.sources, self.runs, strict=True)
-        ]
+        of_runs = zip(self.sources, self.run_ids, strict=True)
+        return [source.scan("scores", **folders, run_id=run_id).select(*columns) for source, run_id in of_runs]
 
 
 def compare(
@@ -92,7 +91,7 @@ def compare(
         lookup(name, "run or system", dict.fromkeys([*known["system"], *known["run_id"]]))
     tasks, protocols = known_tasks(lake), [each for name in protocol_names for each in protocols_called(lake, name)]
     pairs = [
-        RunPair(task, protocol, sources, meant)
+        RunPair(task, protocol, sources, *zip(*meant, strict=True))
         for protocol in protocols or known_protocols(lake).values()
         for task in (tasks[name] for name in protocol.tasks if name in tasks)
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
@@ -105,7 +104,7 @@ def compare(
         notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    of_pairs = with_slice(pairs, lambda pair: [*_compared(lake, pair, requested, slice_name, where, runs[1])])
+    of_pairs = with_slice(pairs, lambda pair: [*_compared(lake, pair, requested, slice_name, where)])
     rows = list(chain.from_iterable(of_pairs))
     measured = {(row["metric"], row["k"]) for row in rows}
     missing = sorted(metric_label(metric, k) for metric, k in requested if (metric.name, k) not in measured)
@@ -117,6 +116,7 @@ def compare(
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
+    """The runs of a source with each protocol that scored them."""
     names = ("run_id", "protocol")
     if isinstance(source, Lake):
         stored = {tuple(part.folders[name] for name in names) for part in source.parts("scores")}
@@ -140,16 +140,14 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     yield from chosen.select("run_id", "system").iter_rows()
 
 
-def _compared(
-    lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
-) -> Iterator[Comparison]:
+def _compared(lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where) -> Iterator[Comparison]:
     """The comparisons of two runs under one protocol, by every requested metric of which they share an item."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, columns = metrics_of(protocol), dict.fromkeys(requested or [primary_metric(protocol)])
-    others = [] if is_across else [column for column in columns if column not in declared]
-    beside = [column for column in others if not why_not(task, protocol, *column)]
+    others = [column for column in columns if column not in declared and not why_not(task, protocol, *column)]
+    beside = [] if is_across else others
     # Only slices that both have: a run over one repository shares no others with a run over all repositories.
-    here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
+    here = {run_id for source, run_id in zip(pair.sources, pair.run_ids, strict=True) if source is lake}
     aggregates = pl.concat(lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here))
     is_shared = pl.col("run_id").n_unique().over("protocol", *SLICE) == len(here)
     aggregates = aggregates.filter(is_shared, protocol=protocol.name)
@@ -158,7 +156,7 @@ def _compared(
     inside, scores = in_slice(items, slice_, value), pair.scores
     if beside:
         made = explored(lake, task, protocol, beside, here).lazy()
-        of_each = (made.filter(run_id=run_id) for run_id, _ in pair.runs)
+        of_each = (made.filter(run_id=run_id) for run_id in pair.run_ids)
         scores = [pl.concat(both) for both in zip(scores, of_each, strict=True)]
     wanted = [column for column in columns if column in declared or column in beside]
     of_slice = {"slice": slice_, "slice_value": value}
@@ -173,16 +171,24 @@ def _compared(
         .collect()
         for side, rows in zip("ab", scores, strict=True)
     ]
-    (run_a, _), (run_b, _) = pair.runs
+    run_a, run_b = pair.run_ids
     stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(**of_slice)
     # Nothing is stored for selected items.
     known = both_ways(stored).filter(pl.lit(not is_across and not where), run_a=run_a, run_b=run_b).collect()
-    missing = measures.join(known, on=MEASURE, how="anti")
-    rows = pl.concat([known, _made(lake, pair, missing, items, sides, runs)], how="diagonal")
+    # Expected scores are known by their system, as published scores do not record the kind of run.
+    expected = {*systems_of(lake, task).filter("is_expected")["system"]}
+    is_expected = [system in expected for system in pair.systems]
+    flags = pl.DataFrame({"run_id": ["a", "b"], "is_expected": is_expected, "in_family": False})
+    missing = flags.join(measures.join(known, on=MEASURE, how="anti"), how="cross")
+    matrix = ScoreMatrix(protocol, missing, items, [side.lazy() for side in sides])
+    rows = pl.concat([known, compare_runs(protocol, missing, matrix)], how="diagonal")
     both = [rows.join(other, on=["item_id", *MEASURE], how="semi") for rows, other in (sides, sides[::-1])]
-    own_averages = shared_averages = _averages(protocol, sides, inside)
-    if any(rows.height != shared.height for rows, shared in zip(sides, both, strict=True)):
-        shared_averages = _averages(protocol, both, inside)
+    # Each side's averages by measure: over all items, and over each repository of which both have some.
+    slices, of_both = (*UNSLICED, Slice("repo")), pl.len().over(*MEASURE, *SLICE) == len(sides)
+    own_averages, shared_averages = (
+        aggregate(protocol, pl.concat(each).lazy(), inside, slices=slices).filter(of_both).collect()
+        for each in (sides, both)
+    )
     differing = both[0].join(both[1], on=["item_id", *MEASURE]).filter(pl.col("value") != pl.col("value_right"))
     differing = differing.sort(pl.col("value_right") - pl.col("value"), "item_id", descending=[True, False])
     for metric, k in wanted:
@@ -215,31 +221,6 @@ def _compared(
                 "repositories": tuple(sorted(repositories, key=lambda of: (-of[1], of[0]))),
                 "flips": tuple(differing.filter(**measure).select("item_id", "value", "value_right").iter_rows()),
             }
-
-
-def _made(
-    lake: Lake,
-    pair: RunPair,
-    measures: pl.DataFrame,
-    items: pl.LazyFrame,
-    sides: Sequence[pl.DataFrame],
-    scored: pl.DataFrame,
-) -> pl.DataFrame:
-    """The rows of `comparisons` of two runs, called `a` and `b`, by measures that are not stored: exploratory."""
-    # Expected scores are known by their system, as published scores do not record the kind of run.
-    by_chance = systems_of(lake, pair.task).filter("is_expected")
-    expected = {*scored.join(by_chance, on="run_id", how="semi")["system"]}
-    is_expected = [system in expected for _, system in pair.runs]
-    flags = pl.DataFrame({"run_id": ["a", "b"], "is_expected": is_expected, "in_family": False})
-    rows = flags.join(measures, how="cross")
-    return compare_runs(pair.protocol, rows, ScoreMatrix(pair.protocol, rows, items, [side.lazy() for side in sides]))
-
-
-def _averages(protocol: Protocol, sides: Sequence[pl.DataFrame], items: pl.LazyFrame) -> pl.DataFrame:
-    """Each side's averages by measure: over all items, and over each repository of which both have some."""
-    slices = (*UNSLICED, Slice("repo"))
-    rows = aggregate(protocol, pl.concat(sides).lazy(), items, slices=slices)
-    return rows.filter(pl.len().over(*MEASURE, *SLICE) == len(sides)).collect()
 
 
 def comparison(

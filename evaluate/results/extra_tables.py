@@ -165,8 +165,7 @@ def summary(
 ) -> Iterator[str]:
     """The lines on one benchmark: its first task with runs, or each of `tasks`, under its first protocol.
 
-    Requested systems (`patterns`) are shown whatever their rank; without any, so are runs that were scored just now
-    (according to the parts `made`), unless all were.
+    Requested systems (`patterns`) are shown whatever their rank, or else runs that were just scored (parts `made`).
     """
     for task in tasks_of(lake, benchmark):
         is_shown = not tasks or task.name in tasks

@@ -1,15 +1,13 @@
-"""SWE-Explore's measures of ranked regions, as its published evaluator computes them, without a lake.
+"""SWE-Explore's measures of ranked regions, by the rules of the evaluator of arXiv 2606.07297 (`eval.py`, June 2026).
 
-The rules are those of the evaluator of arXiv 2606.07297 (`eval.py`, as of June 2026), with their peculiarities: nDCG is
-normalised by what was returned itself, the budget of recall counts repeated lines, and a region that overlaps an
-optional one is not noise. Two measures are our own: they count distinct lines, and optional lines are neither gold nor
-noise.
+nDCG is normalised by what was returned itself, the budget of recall counts repeated lines, and a region that overlaps
+an optional one is not noise. The measures `core_…` are our own: optional lines are neither gold nor noise.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Annotated, TypeVar
 
@@ -21,14 +19,12 @@ from lake.errors import Exit, GoldspanError, lookup
 from lake.limits import MAX_LINE_BYTES, TooMuchUnpackedError, unpacked
 from lake.text import counted
 
-_MAX_LINES = 20_000_000
-
 _MAIN_LINE, _MAIN_REGION, _OTHER_REGION = 1.5, 3.0, 2.0
 
 _UNKNOWN = range(0)
 """Lines that are not known: of no length, and before line 1."""
 
-_Line = Annotated[int, Field(strict=True, gt=-(2**31), lt=2**31)]
+_Line = Annotated[int, Field(strict=True, gt=-10_000_000, lt=10_000_000)]
 
 
 class Region(BaseModel):
@@ -112,9 +108,9 @@ def is_gold(path: Path) -> bool:
 
 def score_region_files(
     gold_path: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[list[str]]]:
+) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Per file: the scores of its regions (query, and a column per measure; 0 for issues without any); and notes."""
-    gold, values, notes = _read_instances(gold_path, Issue), list[pl.DataFrame](), list[list[str]]()
+    gold = _read_instances(gold_path, Issue)
     for path in paths:
         answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
@@ -127,13 +123,12 @@ def score_region_files(
         ]
         every = {name: name for name in rows[0] if name != "query"}
         measures = [lookup(name, "measure", every) for name in names] or [*every]
-        values.append(pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64)))
-        notes.append([*_notes(gold, answers, len(queries))])
-    return values, notes
+        scores = pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64))
+        yield scores, [*_notes(gold, answers, len(queries))]
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
-    rows, n_lines = dict[str, _Row](), 0
+    rows = dict[str, _Row]()
     hint = "QRELS takes SWE-Explore's rows, RUN takes rows of instance_id and regions: docs/score.md."
     with unpacked_file(path) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(MAX_LINE_BYTES), b""), 1):
@@ -141,24 +136,14 @@ def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
                 continue
             try:
                 row = kind.model_validate_json(line)
+                message = f"{row.instance_id} occurs twice" if row.instance_id in rows else ""
             except ValidationError as error:
                 first = error.errors()[0]
                 message = f"{'.'.join(map(str, first['loc'])) or 'the row'}: {first['msg']}"
-                raise GoldspanError(message, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID) from error
-            n_lines += sum(len(region.lines({})) for region in _regions(row))
-            what = f"{row.instance_id} occurs twice" if row.instance_id in rows else ""
-            if n_lines > _MAX_LINES:
-                what = f"the regions have {n_lines:,} lines; at most {_MAX_LINES:,} are read"
-            if what:
-                raise GoldspanError(what, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID)
+            if message:
+                raise GoldspanError(message, where=f"{path}, line {number}", hint=hint, code=Exit.INVALID)
             rows[row.instance_id] = row
     return rows
-
-
-def _regions(row: Issue | Answer) -> list[Region]:
-    if isinstance(row, Answer):
-        return row.regions
-    return [*row.read_core_regions, *row.read_optional_regions_map]
 
 
 def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
@@ -171,9 +156,10 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
     gold, more = ({*chain.from_iterable(map(_lines, spans))} for spans in (core, optional))
     walked = [*chain.from_iterable(map(_lines, shown))]
     different = list(dict.fromkeys(walked))
-    n_hit = len(gold & {*different})
+    distinct = {*different}
+    n_hit = len(gold & distinct)
     covered = [
-        (_MAIN_REGION if span[0] in main else _OTHER_REGION, _share(len(lines & {*different}), len(lines)))
+        (_MAIN_REGION if span[0] in main else _OTHER_REGION, _share(len(lines & distinct), len(lines)))
         for span in core
         if (lines := {*_lines(span)})
     ]
@@ -187,11 +173,9 @@ def score_issue(issue: Issue, returned: Sequence[Region]) -> dict[str, float]:
         "noise_file_rate": _share(len(files - core_files - {*issue.read_optional_files_map}), len(files)),
         "hit_region_rate": _share(sum(_overlaps(span, shown) for span in core), len(core)),
         "noise_region_rate": _share(sum(not _overlaps(span, core + optional) for span in shown), len(shown)),
-        "weighted_core_coverage": _share(
-            sum(weight * coverage for weight, coverage in covered), sum(weight for weight, _ in covered)
-        ),
-        "context_efficiency": _share(len({*different} & (gold | more)), len(different)),
-        "optional_coverage": _share(len({*different} & more), len(more)),
+        "weighted_core_coverage": _share(sum(weight * part for weight, part in covered), sum(w for w, _ in covered)),
+        "context_efficiency": _share(len(distinct & (gold | more)), len(different)),
+        "optional_coverage": _share(len(distinct & more), len(more)),
         "first_useful_hit": 0.0 if first is None else 1 - first / len(shown),
     }
     sizes = [lines.stop - lines.start for _, lines in shown]
@@ -211,8 +195,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def _lines(span: _Span) -> Iterator[tuple[str, int]]:
-    path, lines = span
-    return ((path, line) for line in lines)
+    return zip(repeat(span[0]), span[1], strict=False)
 
 
 def _overlaps(span: _Span, others: Sequence[_Span]) -> bool:
@@ -232,15 +215,14 @@ def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
 
 
 def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
-    """Notes on the items behind the numbers, and on what could not be scored."""
     yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are Goldspan's own"
     if missing := len(gold.keys() - answers.keys()):
         state = "count 0" if n == len(gold) else "are left out, as by its evaluator"
         yield f"{counted(missing, 'issue')} without regions {state}"
     if unknown := len(answers.keys() - gold.keys()):
         yield f"{counted(unknown, 'issue')} of the run without gold are left out"
-    known = {query: issue.file_line_counts for query, issue in gold.items()}
-    for what, rows in (("gold", gold), ("returned", answers)):
-        each = ((region, known.get(query, {})) for query, row in rows.items() for region in _regions(row))
-        if missing := sum(region.lines(n_lines).stop == 0 for region, n_lines in each):
+    of_gold = {query: [*issue.read_core_regions, *issue.read_optional_regions_map] for query, issue in gold.items()}
+    for what, regions in (("gold", of_gold), ("returned", {query: row.regions for query, row in answers.items()})):
+        n_lines = {query: gold[query].file_line_counts if query in gold else {} for query in regions}
+        if missing := sum(region.lines(n_lines[query]).stop == 0 for query in regions for region in regions[query]):
             yield f"{counted(missing, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"

@@ -1,12 +1,11 @@
 """`python -m evaluate score`: score a ranking against relevance judgements with ir_measures, without a lake.
 
-Measures, their names and their values are those of ir_measures. Each gets the results in trec_eval's order: by score as
-Float32 descending, equal scores by document id descending.
+Results are in trec_eval's order: by score as Float32 descending, equal scores by document id descending.
 """
 
 import json as jsonlib
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -47,8 +46,7 @@ def score_command(
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     paths = [ranked, *([other] if other else [])]
     score = regions.score_region_files if regions.is_gold(qrels) else score_files
-    values, notes_by_run = score(qrels, paths, split_names(metrics), answered_only=answered)
-    notes = notes_by_run[0]
+    values, (notes, *others) = zip(*score(qrels, paths, split_names(metrics), answered_only=answered), strict=True)
     of_runs = list(map(means, values))
     compared = compared_by_query(*values) if other else []
     if json:
@@ -58,16 +56,22 @@ def score_command(
             shown |= {name: of_run.to_dicts() for name, of_run in zip(("values", "values2"), values, strict=False)}
         print(jsonlib.dumps(shown))
         return
-    rows = [*_of_queries(values)] if per_query else []
+    rows = list[list[str]]()
+    if per_query:
+        both = values[0].join(values[1], on="query", how="full", coalesce=True).sort("query") if other else values[0]
+        for row in both.iter_rows(named=True):
+            for measure in values[0].columns[1:]:
+                of_each = [row[name] for name in (measure, f"{measure}_right") if name in row]
+                rows.append([f"{measure:22}", row["query"], *map(_digits, of_each)])
     if other:
         rows.append(["measure", "RUN", "RUN2 - RUN", "low", "high", "p", "verdict on RUN2", "queries"])
         for mean, row in zip(of_runs[0], compared, strict=True):
             ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
             numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
             rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
-        of_each = zip(("RUN", "RUN2"), notes_by_run, strict=True)
-        notes = [f"95 % intervals and p {OVER_QUERIES}"]
-        notes += [f"{name}: {note}" for name, (_, *more) in of_each for note in more]
+        by_run = zip(("RUN", "RUN2"), (notes, *others), strict=True)
+        of_runs_alone = [f"{name}: {note}" for name, (_, *more) in by_run for note in more]
+        notes = [f"95 % intervals and p {OVER_QUERIES}", *of_runs_alone]
     else:
         rows += [
             # As wide as trec_eval's.
@@ -77,15 +81,6 @@ def score_command(
     print(*(escaped("\t".join(row)) for row in rows), sep="\n")
     for note in notes:
         Console(quiet=quiet).say(note)
-
-
-def _of_queries(values: Sequence[pl.DataFrame]) -> Iterator[list[str]]:
-    first, *others = values
-    both = first.join(others[0], on="query", how="full", coalesce=True).sort("query") if others else first
-    for row in both.iter_rows(named=True):
-        for measure in first.columns[1:]:
-            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
-            yield [f"{measure:22}", row["query"], *map(_digits, of_runs)]
 
 
 def _digits(value: float | str | None, form: str = ".4f") -> str:
@@ -154,18 +149,12 @@ def read_lists(path: Path, kind: FileKind) -> ScoreLists:
 
 def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
     """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
-
-    def each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        name, times = Counter(name for name, _ in pairs).most_common(1)[0] if pairs else ("", 0)
-        if times > 1:
-            raise ValueError(f"{kind.name} has {name} twice in an object")
-        return dict(pairs)
-
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
     if first.lstrip()[:1] in (b"{", b"["):
-        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES), of_pairs=each_once)
-        for query, of in value.items() if isinstance(value, dict) else [(repr(value)[:200], None)]:
-            for document, number in of.items() if isinstance(of, dict) else [("", None)]:
+        # An object is a tuple of its pairs, so that no name that stands twice is lost.
+        value = parsed_json(first + stream.read(MAX_DOCUMENT_BYTES), of_pairs=tuple)
+        for query, of in value if isinstance(value, tuple) else [(repr(value)[:200], None)]:
+            for document, number in of if isinstance(of, tuple) else [("", None)]:
                 yield f"{query}: {{{document}: {number!r}}}", (query, document, number)
         return
     columns, read = len(kind.columns.split()), (0, 2, kind.at)
@@ -198,23 +187,19 @@ def measure_named(text: str) -> ir_measures.Measure:
 
 def score_files(
     qrels: Path, paths: Sequence[Path], names: Sequence[str], *, answered_only: bool
-) -> tuple[list[pl.DataFrame], list[list[str]]]:
-    """Per run: its scores (query, and a column per measure, null where undefined); and notes.
-
-    Documents without a grade are not relevant; judged queries without results score 0, unless only answered ones count.
-    """
+) -> Iterator[tuple[pl.DataFrame, list[str]]]:
+    """Per run: its scores (query, and a column per measure, null where undefined); and notes."""
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
-    judged, runs = read_lists(qrels, QRELS), [read_lists(path, RUN) for path in paths]
-    values = [_values(run, judged, measures, answered_only=answered_only) for run in runs]
-    return values, [[*_notes(run, judged, of["query"])] for run, of in zip(runs, values, strict=True)]
-
-
-def _notes(run: ScoreLists, judged: ScoreLists, queries: pl.Series) -> Iterator[str]:
-    yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
-    if missing := sum(not run.get(query) for query in queries):
-        yield f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out"
-    if unjudged := sum(not judged.get(query) for query in run):
-        yield f"left out, as not judged: {counted(unjudged, 'query')} of the run"
+    judged = read_lists(qrels, QRELS)
+    for run in [read_lists(path, RUN) for path in paths]:
+        values = _values(run, judged, measures, answered_only=answered_only)
+        queries = values["query"]
+        notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
+        if missing := sum(not run.get(query) for query in queries):
+            notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
+        if unjudged := sum(not judged.get(query) for query in run):
+            notes.append(f"left out, as not judged: {counted(unjudged, 'query')} of the run")
+        yield values, notes
 
 
 def _values(
@@ -267,10 +252,7 @@ def means(values: pl.DataFrame) -> list[MeasureRow]:
 
 
 def compared_by_query(a: pl.DataFrame, b: pl.DataFrame) -> list[MeasureRow]:
-    """Per measure the second run minus the first, on the queries that both have: delta, interval, p and the verdict.
-
-    p is from a sign-flip test over queries, separately for each measure; the verdict is on the second run.
-    """
+    """Per measure the second run minus the first, on the queries that both have, by a sign-flip test over queries."""
     rows, both = [], a.join(b, on="query", maintain_order="left")
     for measure in a.columns[1:]:
         pairs = both.select(measure, f"{measure}_right").drop_nulls().to_numpy()

@@ -1,6 +1,6 @@
 """Metrics that a protocol does not declare: computed on request and never stored, exploratory."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 import dataframely as dy
@@ -57,10 +57,15 @@ def explored(
     known = systems_of(lake, task).filter(pl.col("run_id").is_in([part.folders["run_id"] for part in stored]))
     systems = known.select("run_id", "chunker", "is_expected").iter_rows()
     runs = [Run(run_id, chunker=chunker, is_chance=is_expected) for run_id, chunker, is_expected in systems]
-    rules = _rules_for(protocol, requested, runs) if requested and runs else {}
+    # Under context rules, metrics of lists are for runs that have lists.
+    of_lists = [pair for pair in requested if protocol.context is None or pair[0].shape in _OF_RESULTS]
+    of_contexts = [pair for pair in requested if pair not in of_lists]
+    lists = [run for run in runs if protocol.context is None or run.chunker is not None]
+    chosen = ((protocol, of_contexts, runs), (replace(protocol, context=None), of_lists, lists))
+    rules = [(_with_metrics(rule, metrics), mine) for rule, metrics, mine in chosen if metrics and mine]
     frames: list[pl.DataFrame] = [Scores.create_empty().select(measured)]
     for part in selected_parts(lake, task, edition(lake, task.benchmark).everything) if rules else ():
-        scored = (scores for rule, mine in rules.items() for scores in Partition(part).scores(rule, mine))
+        scored = (scores for rule, mine in rules for scores in Partition(part).scores(rule, mine))
         frames += [tables[-1].select(measured) for _, tables in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     answered = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
@@ -70,19 +75,6 @@ def explored(
 
 _OF_RESULTS = ("ranked", "found", "filed", "listed")
 """The shapes of metrics of a list of results, which an agent does not return."""
-
-
-def _rules_for(protocol: Protocol, requested: Requested, runs: Sequence[Run]) -> Mapping[Protocol, Sequence[Run]]:
-    """The protocol's rules with other metrics, and the runs of each: metrics of lists are for runs that have lists."""
-    if protocol.context is None:
-        return {_with_metrics(protocol, requested): runs}
-    of_results = [pair for pair in requested if pair[0].shape in _OF_RESULTS]
-    of_contexts = [pair for pair in requested if pair not in of_results]
-    rules: dict[Protocol, Sequence[Run]] = {_with_metrics(protocol, of_contexts): runs} if of_contexts else {}
-    if of_results:
-        lists = replace(_with_metrics(protocol, of_results), context=None)
-        rules[lists] = [run for run in runs if run.chunker is not None]
-    return rules
 
 
 def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.texts.tokens import Counted, Texts, Tokenizer
+from evaluate.texts.tokens import Texts
 from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.exact import Floats as Floats
@@ -30,34 +30,13 @@ POOLS_AT_ONCE = 64
 """The best number of small pools to score together: few enough that all their tokens stay in the processor's cache."""
 
 
-class _Tokenized:
-    """Texts that are tokenized once per tokenizer."""
-
-    text: Sequence[str]
-
-    @functools.cached_property
-    def _texts(self) -> Texts:
-        return self.text if isinstance(self.text, Texts) else Texts(self.text)
-
-    def counted(self, tokens: Tokenizer) -> Counted:
-        """The token counts of each text, with columns sorted by token; the result is shared, so do not modify it."""
-        return self._texts.counted(tokens)
-
-    @property
-    def is_blank(self) -> npt.NDArray[np.bool_]:
-        """Whether each text is only white space."""
-        return self._texts.is_blank
-
-
 @dataclass(frozen=True)
-class Pool(_Tokenized):
+class Pool:
     """The chunks of one pool under one chunker; row i of every column is chunk i, in the pool's own order.
 
-    Several small pools may be scored together ("side by side"), if the retriever supports it: their chunks are
-    concatenated, each pool has one query, in the same order, and `side_by_side` maps each pool's id to its number of
-    chunks. A query's row of scores then holds its own pool's chunks, padded to the size of the largest pool.
-
-    `first` is the row of the first chunk among those of all pools that are ranked.
+    Several small pools may be scored "side by side": their chunks are concatenated, each pool has one query, in the
+    same order, and `side_by_side` maps each pool's id to its number of chunks. A query's row of scores then holds its
+    own pool's chunks, padded to the size of the largest pool. `first` is the row of the first chunk among all ranked.
     """
 
     pool_id: str
@@ -66,7 +45,7 @@ class Pool(_Tokenized):
     line_start: Integers
     line_end: Integers
     n_file_lines: Integers
-    text: Sequence[str]
+    text: Texts
     vectors: VectorStore | None = None
     side_by_side: Mapping[str, int] = field(default_factory=dict)
     first: int = 0
@@ -109,8 +88,7 @@ def _hash_of(path: str, chunk_no: int) -> int:
     return seeded_hash(path, str(chunk_no))
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """A gold range: lines `[line_start, line_end)` of a path, and its grade if relevance is graded."""
 
     path: str
@@ -120,15 +98,14 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Queries(_Tokenized):
+class Queries:
     """The queries to one pool; row i of every column is query i. `target_line` is the line of the hole, -1 without one.
 
-    Only the oracle is given `gold`, the spans of each item under one protocol, or, if relevance is a similarity,
-    `gains`: the similarity of each chunk to the gold.
+    Only the oracle is given `gold`, or, if relevance is a similarity, `gains`: that of each chunk to the gold.
     """
 
     item_id: Sequence[str]
-    text: Sequence[str]
+    text: Texts
     target_path: Sequence[str | None]
     target_line: Integers
     gold: Sequence[Sequence[Span]] = field(default=())
@@ -146,10 +123,7 @@ TrackSteps = Callable[..., Iterator[None]]
 
 
 class PoolScores(NamedTuple):
-    """Scores of shape (queries, chunks), and the reason of failure by row of each failed query.
-
-    `lines` are other scores for metrics of sets of lines; only the oracle has them.
-    """
+    """Scores of shape (queries, chunks), why queries failed by their row, and the oracle's scores for sets of lines."""
 
     scores: Floats
     failed: Mapping[int, str] = MappingProxyType({})
@@ -184,23 +158,17 @@ class Retriever:
     """A way to rank chunks.
 
     Attributes:
-        version: Raised whenever its scores may change, so that its runs are made again.
-        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it uses
-            vectors given to the lake; `definitions`: it uses the definitions in the lake's files.
-        is_chance: Its scores are the expectation over every order of the pool, not those of the order it returned.
-        runs: `always`: even if no system is requested; `asked`: if `--systems` matches it, also by a glob; `named`:
-            only if `--systems` has its exact name.
+        needs: `gold` of one protocol, which gives each protocol a run of its own; `vectors` given to the lake; or the
+            `definitions` in the lake's files.
+        is_chance: Its scores are expectations over every order of the pool.
+        runs: `always`; `asked`: if `--systems` matches it, also by a glob; `named`: only by its exact name.
         tasks: The tasks that it runs on unless it is named; empty for all.
-        missing: Returns instructions to install or give what it lacks, else an empty text; while it lacks something, it
-            runs nowhere by default, and naming it is an error with this text.
-        n_side_by_side: The number of small pools, with one query each, that it scores at once: faster than one by one,
-            with the same scores.
-        with_arguments: `with_arguments(text)` → the retriever called `name:text`; raises a GoldspanError with code
-            USAGE if the text is not valid.
+        missing: Returns instructions to install or give what it lacks, else an empty text.
+        n_side_by_side: The number of small pools that it can score at once.
+        with_arguments: `with_arguments(text)` → the retriever called `name:text`; a GoldspanError if it is not valid.
         components: Other retrievers that it calls; their code counts in the fingerprint of its runs.
-        query_form: The part of a query that it is given, a name in `evaluate.texts.query_forms`; empty for all of it.
-        prepare: Work that is done once for a whole run rather than per pool; returns facts to show with the run's
-            parameters.
+        query_form: A name in `evaluate.texts.query_forms`; empty for the whole query.
+        prepare: Work done once for a whole run; returns facts to show with the run's parameters.
     """
 
     name: str
@@ -234,11 +202,6 @@ class Retriever:
     def why_missing(self) -> str:
         """Instructions to install or give what is missing, or an empty text."""
         return next((why for part in self.parts() if part.missing and (why := part.missing())), "")
-
-    def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
-        """Whether it runs on a declared task without being named; `is_picked`: a pattern of `--systems` matches it."""
-        is_meant = self.runs == "always" or (is_picked and self.runs == "asked")
-        return is_meant and (not self.tasks or task in self.tasks) and not self.why_missing
 
 
 @functools.cache

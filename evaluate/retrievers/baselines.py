@@ -1,5 +1,6 @@
 """The baselines: the pool in random order, the file open in the editor, and the best possible order of the chunks."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -23,21 +24,18 @@ def nearest_before(pool: Pool, queries: Queries) -> Floats:
 
 
 def by_gold(pool: Pool, queries: Queries) -> PoolScores:
-    """Two sets of scores: by overlap with the gold, for ranked metrics; by greedy covering, for metrics of line sets.
-
-    If relevance is a similarity, there is one set: the similarities.
-    """
+    """Scores by overlap with the gold (or by similarity to it), and for line sets the ones of a greedy covering."""
     if queries.gains:
         return PoolScores(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
     # With pools side by side, each chunk belongs to one query only.
     shape = (1 if pool.side_by_side else len(queries), len(pool))
     overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
-    rows_of: dict[tuple[int, str], list[int]] = {}
+    rows_of = defaultdict[tuple[int, str], list[int]](list)
     for row, file in enumerate(zip(pool.owner.tolist(), pool.path, strict=True)):
-        rows_of.setdefault(file, []).append(row)
+        rows_of[file].append(row)
     for query, spans in enumerate(queries.gold):
         own, row = (query, 0) if pool.side_by_side else (0, query)
-        here = {span.path: rows_of.get((own, span.path), []) for span in spans}
+        here = {span.path: rows_of[own, span.path] for span in spans}
         _rate(pool, here, spans, overlaps[row], covering[row])
     return PoolScores(pool.spread(overlaps), lines=pool.spread(covering))
 

@@ -1,9 +1,6 @@
-"""Retrievers composed of others: reciprocal rank fusion, search in two passes, and reranking by a cross-encoder.
+"""Retrievers composed of others: reciprocal rank fusion, search in two passes, and reranking by a cross-encoder."""
 
-A cross-encoder's scores are cached in the lake by model and both texts. Like dense vectors, they differ in the last
-bits between machines.
-"""
-
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,19 +10,11 @@ import numpy as np
 
 from evaluate.embedding.models import Model, encoder_of
 from evaluate.embedding.vectors import key_of
-from evaluate.retrievers import (
-    Floats,
-    Index,
-    Pool,
-    PoolScores,
-    Queries,
-    Retriever,
-    retriever_of_name,
-    retrievers,
-)
+from evaluate.retrievers import Floats, Index, Pool, PoolScores, Queries, Retriever, retriever_of_name, retrievers
 from evaluate.retrievers.dense import settings_in
 from evaluate.retrievers.lexical import JACCARD_REGEX
 from evaluate.retrievers.words import BM25_OKAPI, SYMBOLS
+from evaluate.texts.tokens import Texts
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
@@ -33,10 +22,7 @@ K = 60
 
 
 def fused(scores: Sequence[Floats]) -> Floats:
-    """The sum of 1 / (60 + rank) over several retrievers' scores; equal scores share their mean rank.
-
-    A chunk that no retriever returns is not returned.
-    """
+    """The sum of 1 / (60 + rank) over retrievers' scores; equal scores share their mean rank. NaN if all are NaN."""
     # Imported when needed: it takes a third of a second, and fifty megabytes per process.
     from scipy.stats import rankdata
 
@@ -82,12 +68,8 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
 
 def _fusing_named(arguments: str) -> Retriever:
     """The fusion of the named retrievers; a piece that names no retriever is an argument of the one before it."""
-    known, names = retrievers(), list[str]()
-    for piece in arguments.split(":"):
-        if piece in known or not names:
-            names.append(piece)
-        else:
-            names[-1] += f":{piece}"
+    # A colon starts a retriever if a known name follows.
+    names = re.split(rf":(?=(?:{'|'.join(map(re.escape, retrievers()))})(?::|$))", arguments)
     if len(names) < 2 or len(set(names)) < len(names):
         message = f"hybrid:{arguments} needs two or more different retrievers"
         raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
@@ -121,7 +103,7 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
             returned = row[row > -np.inf]
             has_best = returned.size > 1 and returned.min() < returned.max()
             texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if has_best else text)
-        second = once.search(replace(queries, text=texts))
+        second = once.search(replace(queries, text=Texts(texts)))
         return PoolScores(second.scores, {**first.failed, **second.failed})
 
     return Index(search, once.n_bytes)
@@ -163,7 +145,14 @@ def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
         order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
         best = [row[: min(top, n)] for row, n in zip(order, (~np.isnan(scores)).sum(axis=1), strict=True)]
         pairs = [(text, pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
-        read = iter(_read(model, pool, pairs))
+        keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
+        assert pool.vectors is not None, "a pool of a lake"
+        known = pool.vectors.get(
+            model.identity(kind="pairs"),
+            dict(zip(keys, pairs, strict=True)),
+            lambda missing: encoder_of(model, is_cross=True).scores(missing),
+        )
+        read = (float(known[key][0]) for key in keys)
         for row, places in zip(scores, best, strict=True):
             anew = np.array([next(read) for _ in places])
             is_left = ~np.isnan(row)
@@ -177,18 +166,6 @@ def reranked(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
     return Index(search, indexed.n_bytes)
 
 
-def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """The cross-encoder's score of each pair; those not yet in the lake are computed and stored."""
-    keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
-    assert pool.vectors is not None, "a pool of a lake"
-    scores = pool.vectors.get(
-        model.identity(kind="pairs"),
-        dict(zip(keys, pairs, strict=True)),
-        lambda missing: encoder_of(model, is_cross=True).scores(missing),
-    )
-    return [float(scores.matrix[scores.row[key], 0]) for key in keys]
-
-
 def _reranking(text: str) -> Retriever:
     """Parse `RETRIEVER[:model=NAME][:top=N]`: everything before the first argument of our own names the retriever."""
     parts = text.split(":")
@@ -198,7 +175,7 @@ def _reranking(text: str) -> Retriever:
         message = "rerank needs a retriever whose best chunks it reorders"
         raise GoldspanError(message, hint=_USAGE, code=Exit.USAGE)
     first = component("rerank", ":".join(parts[:n]))
-    model, top = Model(given.get("model", _MODEL)), int(given.get("top", TOP))
+    model, top = Model(given.get("model", _MODEL)), given.get("top", TOP)
     arguments = [f"model={model.shown}" if part.startswith("model=") else part for part in parts[n:]]
     return Retriever(
         name=":".join(["rerank", first.name, *arguments]),

@@ -1,7 +1,6 @@
-"""Dense retrieval by exact cosine similarity, without an approximate index.
+"""Dense retrieval by exact cosine similarity.
 
-A model's vectors of a text differ in the last bits between machines and with the other texts of a batch, so rankings of
-almost equally near chunks may differ between machines; the lake keeps every vector.
+A model's vectors differ in the last bits between machines and with the other texts of a batch: the lake keeps them.
 """
 
 import re
@@ -32,20 +31,17 @@ def cosine_index(
 
     `look_up` returns the keys of queries, and the vectors of those that have one.
     """
-    matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
+    column = {key: column for column, key in enumerate(sorted({*keys}))}
+    matrix, columns = np.array([chunks[key] for key in column]), [column[key] for key in keys]
 
     def search(queries: Queries) -> PoolScores:
         """The cosine of every query and chunk; a query without a vector fails alone."""
         keys, vectors = look_up(queries.text)
-        missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
-        of_queries = np.zeros((len(keys), matrix.shape[1]))
-        for query, key in enumerate(keys):
-            if query not in missing:
-                of_queries[query] = vectors.matrix[vectors.row[key]]
-        of_queries = _unit(of_queries)
+        missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors}
+        of_queries = _unit(np.array([vectors.get(key, np.zeros(matrix.shape[1])) for key in keys], np.float64))
         blocks = range(0, len(matrix), BLOCK)
         cosines = [of_queries @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
-        return PoolScores(np.concatenate(cosines, axis=1)[:, row], missing)
+        return PoolScores(np.concatenate(cosines, axis=1)[:, columns], missing)
 
     return Index(search, int(matrix.nbytes))
 
@@ -62,10 +58,7 @@ def text_key(text: str) -> str:
 
 
 def chunk_texts(pool: Pool) -> list[str]:
-    r"""The text of each chunk as it is embedded: its lines joined by `\n`.
-
-    So a chunk does not end in a newline, except a file's last chunk, which keeps the end of the file.
-    """
+    r"""The text of each chunk as it is embedded: its lines joined by `\n`; a file's last chunk keeps the file's end."""
     ends_file = pool.line_end == pool.n_file_lines
     return [text if is_last else text.removesuffix("\n") for text, is_last in zip(pool.text, ends_file, strict=True)]
 
@@ -74,17 +67,16 @@ def given_vectors(pool: Pool) -> Index:
     """An index over vectors given to the lake; if any chunk lacks one, no query of the pool can be answered."""
     store = pool.vectors
     assert store is not None, "a pool of a lake"
-    keys = [text_key(text) for text in chunk_texts(pool)]
-    vectors = store.read(GIVEN, keys)
-    if missing := [key for key in keys if key not in vectors.row]:
+
+    def look_up(texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
+        keys = [text_key(text) for text in texts]
+        return keys, store.read(GIVEN, keys)
+
+    keys, vectors = look_up(chunk_texts(pool))
+    if missing := [key for key in keys if key not in vectors]:
         what = f"no vector for {len(missing):,} chunks, the first with key {missing[0]}"
         raise GoldspanError(f"{what}; give them with python -m evaluate --vectors FILE")
-    return cosine_index(partial(_of_queries, store), keys, vectors)
-
-
-def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
-    keys = [text_key(text) for text in texts]
-    return keys, store.read(GIVEN, keys)
+    return cosine_index(look_up, keys, vectors)
 
 
 RECORDED = Retriever(
@@ -102,13 +94,13 @@ _DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
-def _count(text: str) -> str:
+def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise ValueError
-    return text
+    return int(text)
 
 
-_SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
+_SETTINGS: Mapping[str, tuple[str, Callable[[str], str | int]]] = {
     "dtype": ("bf16", {**_DTYPES, **{name: name for name in _DTYPES.values()}}.__getitem__),
     "max_length": ("512", _count),
     "pooling": ("mean", {name: name for name in _POOLINGS}.__getitem__),
@@ -120,22 +112,14 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
 """The settings of a model: an example value and a parser for each."""
 
 
-def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
+ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
+
+
+def settings_in(retriever: str, text: str, names: Sequence[str] = ARGUMENTS) -> dict[str, Any]:
     """Settings parsed from `dtype=bf16:max_length=512`; empty for an empty text."""
     known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
     hint = f"Arguments are {known}, separated by colons; in a value, write a space as %20 and a colon as %3A."
     return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
-
-
-ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
-
-
-def configured(model: Model, text: str, retriever: str) -> Model:
-    """The model with settings parsed from arguments."""
-    given: dict[str, Any] = dict(settings_in(retriever, text, ARGUMENTS))
-    if "max_length" in given:
-        given["max_length"] = int(given["max_length"])
-    return replace(model, **given)
 
 
 def embedded(model: Model, pool: Pool) -> Index:
@@ -182,7 +166,9 @@ def _declared(name: str, title: str, model: Model, meaning: str, source: str = "
         revision=partial(getattr, model, "revision"),
         prepare=partial(prepare, model),
         arguments="".join(f":{name}=…" for name in ARGUMENTS),
-        with_arguments=lambda text: _declared(f"{name}:{text}", title, configured(model, text, name), meaning, source),
+        with_arguments=lambda text: _declared(
+            f"{name}:{text}", title, replace(model, **settings_in(name, text)), meaning, source
+        ),
     )
 
 
@@ -192,10 +178,10 @@ def _of_any_model(text: str) -> Retriever:
     has_alias = bool(equals) and not Path(name).is_dir()
     if not name or (has_alias and not (_ALIAS.fullmatch(alias) and path)):
         raise GoldspanError(f"dense:{name} does not name a model", hint=_USAGE, code=Exit.USAGE)
-    model = configured(Model(path, alias=alias) if has_alias else Model(name), arguments, f"dense:{name}")
-    short = Path(model.shown).name
-    meaning = _MEANING.format(model=short)
-    return _declared(f"dense:{model.shown}{colon}{arguments}", f"Dense ({short})", model, meaning)
+    plain = Model(path, alias=alias) if has_alias else Model(name)
+    model, short = replace(plain, **settings_in(f"dense:{name}", arguments)), Path(plain.shown).name
+    title, meaning = f"Dense ({short})", _MEANING.format(model=short)
+    return _declared(f"dense:{model.shown}{colon}{arguments}", title, model, meaning)
 
 
 _USAGE = (

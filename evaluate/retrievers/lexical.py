@@ -27,7 +27,6 @@ _FOLDER_VARIABLE = "GOLDSPAN_CODEGEN_TOKENIZER"
 
 
 def _missing() -> str:
-    """Instructions to install or give what the tokenizer lacks, or an empty text."""
     given = f"{_FOLDER_VARIABLE}=FOLDER, a folder with the {_FILE} of {_MODEL}"
     if find_spec("tokenizers") is None:
         return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
@@ -63,7 +62,7 @@ def _tokenizer() -> "tokenizers.Tokenizer":
 
 def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
     """An index over the chunks' token sets."""
-    chunks = pool.counted(tokens)
+    chunks = pool.text.counted(tokens)
     n_of_chunks = pool.spread(chunks.n_different)
 
     def share(both: Floats, queries: Counted) -> Floats:
@@ -75,10 +74,9 @@ def jaccard(pool: Pool, *, tokens: Tokenizer = REGEX_TOKENS) -> Index:
 
 
 def edit_similarity(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> Floats:
-    """The edit similarity of every query and chunk; with pools side by side, of every chunk and its pool's query.
+    """`difflib.SequenceMatcher(None, query, text).ratio()` of every query and chunk of its pool.
 
-    It is `difflib.SequenceMatcher(None, query, text).ratio()`. The order of the two matters, and, by difflib's default,
-    frequent tokens of a long text are ignored as junk.
+    The order of the two matters, and, by difflib's default, frequent tokens of a long text are ignored as junk.
     """
     tokens_of = [tokens(query) for query in queries.text]
     queries_of = [[query] for query in pool.owner.tolist()] if pool.side_by_side else [range(len(queries))] * len(pool)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Literal
 
 import numpy as np
 import scipy
@@ -42,15 +42,15 @@ def token_index(
 ) -> Index:
     """An index whose scores are sparse dot products: over shared tokens, the sum of chunk weight × query weight.
 
-    `weights` has one entry per stored count of `chunks`, in the same order. `asking` turns a query's counts of the
-    pool's tokens, (queries, tokens), into weights. `score` maps the sums and the queries' counts to scores.
+    `weights` are those of the stored counts of `chunks`. `asking` turns the queries' counts of the pool's tokens into
+    weights. `score` maps the sums and the queries' counts to scores.
     """
-    chunks = pool.counted(tokens) if chunks is None else chunks
+    chunks = pool.text.counted(tokens) if chunks is None else chunks
     counts = chunks.counts
     weighed = scipy.sparse.csr_array((weights, counts.indices, counts.indptr), shape=counts.shape)
 
     def search(queries: Queries) -> Floats:
-        words = chunks.of_queries(queries.counted(tokens))
+        words = chunks.of_queries(queries.text.counted(tokens))
         wanted = asking(scipy.sparse.csr_array(words.counts[:, : counts.shape[1]]))
         # A chunk's tokens are sorted, so every score is summed in the order of their spelling, whatever else is in the
         # pool, and is bit-identical.
@@ -73,11 +73,7 @@ _PART = re.compile("U+(?!l)|U?l+|n+")
 
 @lru_cache(maxsize=100_000)
 def word_parts(word: str) -> tuple[str, ...]:
-    """A word and the words in it, if several, in lower case: `HTTPServer2` → httpserver2, http, server, 2.
-
-    It is split at underscores, between lower and upper case, before the last of several capitals that is followed by a
-    lower-case letter, and between letters and digits.
-    """
+    """A word and the words in it, if several, in lower case: `HTTPServer2_a` → httpserver2_a, http, server, 2, a."""
     shape = "".join("U" if c.isupper() else "n" if c.isnumeric() else "_" if c == "_" else "l" for c in word)
     parts = [word[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
     whole = word.lower()
@@ -85,10 +81,7 @@ def word_parts(word: str) -> tuple[str, ...]:
 
 
 def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
-    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; if negative, 0.25 × the mean idf of all words.
-
-    `n_words` is the number of words by document frequency.
-    """
+    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; if negative, 0.25 × the mean idf of all words."""
     holding = np.arange(n_documents + 1)
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
     if not n_words[1:].any():
@@ -105,11 +98,11 @@ Idf = Callable[[int, Integers], Floats]
 def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_gain: bool = False) -> Index:
     """A BM25 index with the statistics of the pool itself.
 
-    A word's weight in a chunk is idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)). The gain is k1 + 1 or
-    1, which does not affect the order.
+    A word's weight is idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)), with a gain of k1 + 1 or 1.
     """
-    words_of_chunks = pool.counted(tokens)
-    tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
+    words_of_chunks = pool.text.counted(tokens)
+    tf, owner = words_of_chunks.counts, pool.owner
+    length = np.asarray(tf.sum(axis=1), np.float64)
     # The mean of a pool without words is never used.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
     slope = k1 * (1 - b + b * length / mean[owner])
@@ -126,77 +119,72 @@ def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_ga
     return token_index(pool, tokens, weights)
 
 
-def _variant(
-    name: str,
-    title: str,
-    rule: Callable[..., Index],
-    runs: Literal["always", "asked"] = "asked",
-    *,
-    k1: float = 1.5,
-    b: float = 0.75,
-    meaning: str,
-    source: str,
-    settings: Mapping[str, object],
-) -> Retriever:
+def _with_numbers(plain: Retriever, k1: float = 1.5, b: float = 0.75) -> Retriever:
+    """A BM25 retriever with k1 and b, which takes other values as arguments."""
+    rule: Callable[..., Index] = plain.index
 
-    def with_numbers(arguments: str) -> Retriever:
-        hint = f"Write {name}:k1={k1:g}:b={b:g}, or leave one out; b is from 0 to 1."
+    def with_arguments(arguments: str) -> Retriever:
+        hint = f"Write {plain.name}:k1={k1:g}:b={b:g}, or leave one out; b is from 0 to 1."
         readers: Mapping[str, Callable[[str], float]] = {"k1": number, "b": partial(number, most=1)}
-        numbers = {"k1": k1, "b": b, **values_in(name, arguments, readers, hint)}
-        called, titled = f"{name}:{arguments}", f"{title}, {arguments.replace(':', ' ')}"
-        return _variant(called, titled, rule, runs, **numbers, meaning=meaning, source=source, settings=settings)
+        numbers = {"k1": k1, "b": b, **values_in(plain.name, arguments, readers, hint)}
+        title = f"{plain.title}, {arguments.replace(':', ' ')}"
+        return _with_numbers(replace(plain, name=f"{plain.name}:{arguments}", title=title), **numbers)
 
-    return Retriever(
-        name=name,
-        title=title,
-        meaning=meaning,
+    return replace(
+        plain,
         index=partial(rule, k1=k1, b=b),
-        source=source,
-        parameters={"k1": k1, "b": b, **settings},
-        runs=runs,
+        parameters={**plain.parameters, "k1": k1, "b": b},
         n_side_by_side=POOLS_AT_ONCE,
         arguments=":k1=NUMBER:b=NUMBER",
-        with_arguments=with_numbers,
+        with_arguments=with_arguments,
     )
 
 
-BM25_OKAPI = _variant(
-    "bm25-okapi",
-    "BM25 (Okapi)",
-    partial(bm25, tokens=WORDS, idf=okapi_idf, has_gain=True),
-    "always",
-    meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are discounted. "
-    "Words are `\\w+`, lower-cased; scores equal those of rank_bm25's BM25Okapi.",
-    source="rank_bm25 0.2.2, BM25Okapi",
-    settings={"epsilon": EPSILON, "tokens": "words"},
+BM25_OKAPI = _with_numbers(
+    Retriever(
+        name="bm25-okapi",
+        title="BM25 (Okapi)",
+        meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are "
+        "discounted. Words are `\\w+`, lower-cased; scores equal those of rank_bm25's BM25Okapi.",
+        index=partial(bm25, tokens=WORDS, idf=okapi_idf, has_gain=True),
+        source="rank_bm25 0.2.2, BM25Okapi",
+        parameters={"epsilon": EPSILON, "tokens": "words"},
+    )
 )
 
-BM25_LUCENE = _variant(
-    "bm25-lucene",
-    "BM25 (Lucene)",
-    partial(bm25, tokens=WORDS, idf=lucene_idf),
-    meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are discounted, "
-    "and no weight is negative. Words are `\\w+`, lower-cased; scores equal those of bm25s' method `lucene`.",
-    source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' "
-    "defaults; Lucene's k1 is 1.2",
-    settings={"tokens": "words"},
+BM25_LUCENE = _with_numbers(
+    Retriever(
+        name="bm25-lucene",
+        title="BM25 (Lucene)",
+        meaning="The words that query and chunk share, weighted by their rarity in the pool; long chunks are "
+        "discounted, and no weight is negative. Words are `\\w+`, lower-cased; scores equal those of bm25s' method "
+        "`lucene`.",
+        index=partial(bm25, tokens=WORDS, idf=lucene_idf),
+        source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' "
+        "defaults; Lucene's k1 is 1.2",
+        parameters={"tokens": "words"},
+        runs="asked",
+    )
 )
 
-BM25_CODE = _variant(
-    "bm25-code",
-    "BM25 of identifiers and their words",
-    partial(bm25, tokens=Refined(CASED_WORDS, word_parts), idf=lucene_idf),
-    meaning="Like bm25-lucene, but the parts of an identifier also count as words: it is split at underscores, changes "
-    "of case and digits, and kept whole as well.",
-    source="bm25-lucene's weights. Identifiers are indexed whole and in parts, as in BLUiR (Saha et al., Improving bug "
-    "localization using structured information retrieval, ASE 2013).",
-    settings={"tokens": "words and their parts"},
+BM25_CODE = _with_numbers(
+    Retriever(
+        name="bm25-code",
+        title="BM25 of identifiers and their words",
+        meaning="Like bm25-lucene, but the parts of an identifier also count as words: it is split at underscores, "
+        "changes of case and digits, and kept whole as well.",
+        index=partial(bm25, tokens=Refined(CASED_WORDS, word_parts), idf=lucene_idf),
+        source="bm25-lucene's weights. Identifiers are indexed whole and in parts, as in BLUiR (Saha et al., Improving "
+        "bug localization using structured information retrieval, ASE 2013).",
+        parameters={"tokens": "words and their parts"},
+        runs="asked",
+    )
 )
 
 
 def tfidf(pool: Pool) -> Index:
     """An index over the chunks' unit vectors of (1 + ln tf) × idf."""
-    chunks = pool.counted(WORDS)
+    chunks = pool.text.counted(WORDS)
     # Smoothed as if one more chunk contained every word.
     idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
@@ -237,31 +225,26 @@ _KEYWORDS = frozenset((
 _NAME = re.compile(r"[^\W\d]")
 
 
-def _names(word: str) -> list[str]:
-    return [word] if _NAME.match(word) and word not in _KEYWORDS else []
-
-
-_IDENTIFIER_WORDS = Refined(CASED_WORDS, _names)
+_IDENTIFIER_WORDS = Refined(CASED_WORDS, lambda word: [word] if _NAME.match(word) and word not in _KEYWORDS else [])
 
 
 def shared_names(pool: Pool) -> Index:
     """An index over the chunks' sets of identifiers, each weighted by ln(1 + (N - df + 0.5) / (df + 0.5))."""
-    names = pool.counted(_IDENTIFIER_WORDS)
+    names = pool.text.counted(_IDENTIFIER_WORDS)
     rarity = lucene_idf(len(pool))[n_holding(names)]
     return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
 
 def by_definitions(pool: Pool) -> Index:
-    """An index over the names that chunks define, weighted by ln(1 + all definitions / those of the name).
-
-    Chunks that define none of the query's names are not returned.
-    """
-    names = pool.counted(defined_names)
+    """An index over the names that chunks define, weighted by ln(1 + all definitions / those of the name)."""
+    names = pool.text.counted(defined_names)
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
-    return token_index(
-        pool, CASED_WORDS, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
-    )
+
+    def returned(rarity: Floats, _: Counted) -> Floats:
+        return np.where(rarity > 0, rarity, np.nan)
+
+    return token_index(pool, CASED_WORDS, weights, once, chunks=names, score=returned)
 
 
 IDENTIFIERS = Retriever(

@@ -22,17 +22,20 @@ _ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
 
 
 class Pieces(NamedTuple):
-    """The pieces of some texts, line by line, with the lines of all texts end to end.
+    """The distinct pieces of some texts, sorted; ones of (lines, pieces), an entry per occurrence; texts' first lines.
 
-    Attributes:
-        vocabulary: All distinct pieces, sorted.
-        of_lines: (lines, pieces): ones; a piece that a line has several times has several entries.
-        first_line: The first line of each text, and at the end the number of all lines.
+    The lines of all texts are end to end; their number ends `first_line`.
     """
 
     vocabulary: pl.Series
     of_lines: scipy.sparse.csr_array
     first_line: Integers
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory taken, in bytes."""
+        arrays = (self.of_lines.data, self.of_lines.indices, self.of_lines.indptr)
+        return sum(array.nbytes for array in arrays) + int(self.vocabulary.estimated_size())
 
     def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
         """The counts of each piece in ranges of lines: (ranges, pieces), with sorted columns in each row."""
@@ -66,7 +69,7 @@ def cut_lines(texts: pl.Series) -> Pieces:
     is_end = (piece == "\n").to_numpy()
     before = np.append(0, np.cumsum(is_end))
     line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
-    vocabulary, spelt = _numbered(piece.filter(~is_end))
+    vocabulary, spelt = numbered(piece.filter(~is_end))
     line = line[~is_end]
     if rest.height:
         order = np.argsort(line, kind="stable")
@@ -80,19 +83,8 @@ def cut_lines(texts: pl.Series) -> Pieces:
 
 def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
     """All distinct pieces of some texts, sorted, and their counts: (texts, pieces), with sorted columns in each row."""
-    is_ascii = texts.str.len_bytes() == texts.str.len_chars()
-    easy, cut = texts.filter(is_ascii).str.extract_all(_ASCII_PIECE), list(map(pieces, texts.filter(~is_ascii)))
-    length = np.concatenate([easy.list.len().to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
-    row = np.repeat(np.concatenate([is_ascii.arg_true().to_numpy(), (~is_ascii).arg_true().to_numpy()]), length)
-    return count_tokens(easy.explode(empty_as_null=False).extend(token_column(cut)), row, len(texts))
-
-
-def count_tokens(token: pl.Series, row: Integers, n_rows: int) -> tuple[pl.Series, scipy.sparse.csr_array]:
-    """All distinct tokens of documents, sorted, and their counts: (documents, tokens), with sorted columns per row."""
-    vocabulary, column = _numbered(token)
-    cells = (row.astype(np.int32), column)
-    counts = scipy.sparse.coo_array((np.ones(len(column)), cells), shape=(n_rows, len(vocabulary))).tocsr()
-    return vocabulary, scipy.sparse.csr_array(counts)
+    cut = cut_lines(texts)
+    return cut.vocabulary, cut.counts(cut.first_line[:-1], cut.first_line[1:])
 
 
 def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
@@ -100,8 +92,8 @@ def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
     return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
 
 
-def _numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
-    """All distinct pieces, sorted, and for each piece its number among them."""
+def numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
+    """All distinct pieces or other tokens, sorted, and for each its number among them."""
     code = piece.cast(pl.Categorical).to_physical().to_numpy()
     # Some position of each piece; -1 for codes not used here.
     position = np.full(int(code.max(initial=0)) + 1, -1, np.int64)

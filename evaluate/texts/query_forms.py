@@ -39,12 +39,7 @@ _COMMENTS: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True)
 class QueryForm:
-    """A part of a query's text, or another text made from it.
-
-    Attributes:
-        rewrite: `rewrite(text, language)` → the text for the retriever; empty if the text contains nothing of the part
-            that is kept.
-    """
+    """A part of a query's text: `rewrite(text, language)` → the text for the retriever."""
 
     name: str
     meaning: str

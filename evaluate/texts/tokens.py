@@ -1,14 +1,13 @@
 """Texts as token counts, with each text tokenized once.
 
-If every item has a small pool of candidates of its own, one index per pool costs far more than it saves. Then several
-pools are scored side by side as one, with separate token columns for each pool.
+One index for each of many small pools costs more than it saves: they are scored side by side, with columns per pool.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import overload
 
@@ -16,7 +15,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces, count_tokens, token_column
+from evaluate.texts.pieces import count_pieces, numbered, token_column
 from lake.exact import Floats, Integers, Mask
 from lake.text import is_blank, pieces, regex_tokens, words
 
@@ -30,14 +29,11 @@ class Vocabulary:
         self.tokens = tokens
         self._placed: tuple[Vocabulary, Integers] | None = None
 
-    def __len__(self) -> int:
-        return len(self.tokens)
-
     def places_of(self, other: Vocabulary) -> Integers:
         """The position of each token of another vocabulary in this one, -1 if absent. The last result is cached."""
         if self._placed is None or self._placed[0] is not other:
             row = self.tokens.search_sorted(other.tokens).to_numpy().astype(np.int64)
-            is_here = row < len(self)
+            is_here = row < len(self.tokens)
             is_here[is_here] = (self.tokens[row[is_here]] == other.tokens.filter(pl.Series(is_here))).to_numpy()
             self._placed = other, np.where(is_here, row, -1)
         return self._placed[1]
@@ -48,84 +44,64 @@ class Counted:
     """The token counts of some texts.
 
     Attributes:
-        tokens: The vocabulary; without `column`, each of its tokens has a column.
-        counts: (texts, tokens), with sorted columns in each row; for several pools (texts, pools × tokens), where a
-            text uses only the columns of its own pool.
-        column: The positions in `tokens` of those that have a column, ascending.
+        counts: (texts, columns), sorted in each row; for several pools (texts, pools × columns), where a text uses only
+            the columns of its own pool.
+        column: The position in `tokens` of each column, ascending.
         n_pools: The number of pools that the texts come from, if pools are side by side.
     """
 
     tokens: Vocabulary
     counts: scipy.sparse.csr_array
-    column: Integers | None = None
+    column: Integers
     n_pools: int = 1
-    _asked: list[tuple[Counted, Counted]] = field(default_factory=list, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, vocabulary: pl.Series, counts: scipy.sparse.csr_array) -> Counted:
+        """Counts with a column for each token of a sorted vocabulary."""
+        return cls(Vocabulary(vocabulary), counts, np.arange(len(vocabulary)))
 
     @property
     def vocabulary(self) -> pl.Series:
         """The token of each column."""
-        return self.tokens.tokens if self.column is None else self.tokens.tokens.gather(self.column)
-
-    @property
-    def n_columns(self) -> int:
-        """The number of tokens with a column; with several pools, the number of columns of each pool."""
-        return len(self.tokens) if self.column is None else len(self.column)
-
-    @property
-    def n_tokens(self) -> Floats:
-        """The number of tokens of each text."""
-        return np.asarray(self.counts.sum(axis=1), np.float64)
+        return self.tokens.tokens.gather(self.column)
 
     @property
     def n_different(self) -> Floats:
         """The number of distinct tokens of each text."""
         return np.diff(self.counts.indptr).astype(np.float64)
 
-    def rows(self, rows: Integers) -> Counted:
-        """The counts of some of the texts, restricted to the tokens that they contain."""
+    def rows(self, rows: Integers, pool: Integers | None = None) -> Counted:
+        """The counts of some of the texts, restricted to their tokens; given the pool of each, with its own columns."""
         counts = self.counts[rows]
-        is_said = np.zeros(self.n_columns, np.bool_)
+        is_said = np.zeros(len(self.column), np.bool_)
         is_said[counts.indices] = True
         kept = np.flatnonzero(is_said)
-        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
-        moved = scipy.sparse.csr_array(
-            (counts.data, column[counts.indices], counts.indptr), shape=(len(rows), len(kept))
-        )
-        return Counted(self.tokens, moved, kept if self.column is None else self.column[kept])
-
-    def beside(self, pool: Integers, n_pools: int) -> Counted:
-        """The same counts with separate columns per pool, given the pool of each text."""
-        return replace(self, counts=_shifted(self.counts, pool, n_pools, self.n_columns), n_pools=n_pools, _asked=[])
+        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)[counts.indices]
+        moved = scipy.sparse.csr_array((counts.data, column, counts.indptr), shape=(len(rows), len(kept)))
+        n_pools = 1 if pool is None else int(pool[-1]) + 1
+        moved = moved if pool is None else _shifted(moved, pool, n_pools, len(kept))
+        return Counted(self.tokens, moved, self.column[kept], n_pools)
 
     def of_queries(self, queries: Counted) -> Counted:
-        """Counts of queries over the same columns; with several pools, one query per pool. Shared, so do not modify it.
+        """Counts of queries over the same columns; with several pools, one query per pool.
 
         Tokens that no text contains get additional columns at the end.
         """
-        # Retrievers use the same queries one after the other, so caching the last ones is enough.
-        if not self._asked or self._asked[0][0] is not queries:
-            column, n_columns = self.tokens.places_of(queries.tokens), self.n_columns
-            if queries.column is not None:
-                column = column[queries.column]
-            if self.column is not None:
-                at = np.searchsorted(self.column, column)
-                column = np.where(np.append(self.column, -2)[at] == column, at, -1)
-            is_new = column < 0
-            column = np.where(is_new, n_columns - 1 + np.cumsum(is_new), column).astype(np.int32)
-            counts, shape = queries.counts, (queries.counts.shape[0], n_columns + int(is_new.sum()))
-            moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
-            if self.n_pools > 1:
-                moved = _shifted(moved, np.arange(self.n_pools), self.n_pools, n_columns)
-            self._asked[:] = [(queries, replace(self, counts=moved, _asked=[]))]
-        return self._asked[0][1]
+        column, n_columns = self.tokens.places_of(queries.tokens)[queries.column], len(self.column)
+        at = np.searchsorted(self.column, column)
+        column = np.where(np.append(self.column, -2)[at] == column, at, -1)
+        is_new = column < 0
+        column = np.where(is_new, n_columns - 1 + np.cumsum(is_new), column).astype(np.int32)
+        counts, shape = queries.counts, (queries.counts.shape[0], n_columns + int(is_new.sum()))
+        moved = scipy.sparse.csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
+        if self.n_pools > 1:
+            moved = _shifted(moved, np.arange(self.n_pools), self.n_pools, n_columns)
+        return replace(self, counts=moved)
 
 
 @dataclass(frozen=True)
 class Refined:
-    """A tokenizer that maps each token of another tokenizer to any number of tokens by `rule`.
-
-    Texts that the other tokenizer has cut already are not read again.
-    """
+    """A tokenizer that maps each token of another tokenizer, which is run only once, to any number of tokens."""
 
     tokens: Tokenizer
     rule: Callable[[str], Sequence[str]]
@@ -139,7 +115,7 @@ class Refined:
         made = by_spelling(map(self.rule, texts.vocabulary.to_list()))
         counts = scipy.sparse.csr_array(texts.counts @ made.counts)
         counts.sort_indices()
-        return Counted(made.tokens, counts)
+        return Counted(made.tokens, counts, made.column)
 
 
 WORDS = Refined(pieces, words)
@@ -170,8 +146,8 @@ class Texts(Sequence[str]):
         return self._text
 
     @property
-    def own_text(self) -> pl.Series:
-        """The chunks' own texts, which differ from `text` if a chunker supplies other texts to rank by."""
+    def series(self) -> pl.Series:
+        """The texts as a column."""
         return pl.Series(self.text, dtype=pl.String)
 
     def __len__(self) -> int:
@@ -192,18 +168,10 @@ class Texts(Sequence[str]):
             self._counted[tokens] = self._count(tokens)
         return self._counted[tokens]
 
-    def counted_own(self, tokens: Tokenizer) -> Counted:
-        """The token counts of the chunks' own texts."""
-        return self.counted(tokens)
-
     @cached_property
     def is_blank(self) -> Mask:
         """Whether each text is only white space."""
         return np.array([is_blank(text) for text in self.text], np.bool_)
-
-    def part(self, rows: Integers) -> Texts:
-        """Some of the texts, as an independent object."""
-        return Texts([self.text[row] for row in rows])
 
     def rows(self, rows: Integers, pool: Integers | None = None) -> Texts:
         """Some of the texts, in any order, which share the counts of all; `pool`: the pool of each, if several."""
@@ -214,8 +182,7 @@ class Texts(Sequence[str]):
             return tokens.of(self.counted(tokens.tokens))
         if tokens is not pieces:
             return by_spelling(map(tokens, self.text))
-        vocabulary, counts = count_pieces(pl.Series(self.text, dtype=pl.String))
-        return Counted(Vocabulary(vocabulary), counts)
+        return Counted.of(*count_pieces(self.series))
 
 
 class _Rows(Texts):
@@ -237,8 +204,7 @@ class _Rows(Texts):
         return self._texts.is_blank[self._rows]
 
     def _count(self, tokens: Tokenizer) -> Counted:
-        rows = self._texts.counted(tokens).rows(self._rows)
-        return rows if self._pool is None else rows.beside(self._pool, int(self._pool[-1]) + 1)
+        return self._texts.counted(tokens).rows(self._rows, self._pool)
 
 
 def _shifted(counts: scipy.sparse.csr_array, pool: Integers, n_pools: int, n_tokens: int) -> scipy.sparse.csr_array:
@@ -256,11 +222,9 @@ def query_texts(queries: tuple[str, ...]) -> Texts:
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
-    """The counts of documents given as lists of tokens; columns are sorted by token.
-
-    So the order in which a document's tokens are summed does not depend on other documents.
-    """
+    """The counts of documents given as lists of tokens; columns are sorted by token, whatever the other documents."""
     cut = list(documents)
-    row = np.repeat(np.arange(len(cut)), np.array([*map(len, cut)], np.int64))
-    vocabulary, counts = count_tokens(token_column(cut), row, len(cut))
-    return Counted(Vocabulary(vocabulary), counts)
+    row = np.repeat(np.arange(len(cut), dtype=np.int32), np.array([*map(len, cut)], np.int64))
+    vocabulary, column = numbered(token_column(cut))
+    cells = scipy.sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(cut), len(vocabulary)))
+    return Counted.of(vocabulary, scipy.sparse.csr_array(cells.tocsr()))

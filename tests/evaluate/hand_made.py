@@ -44,7 +44,7 @@ def queries_of(
     n = max(len(texts), len(targets), len(gold))
     return Queries(
         item_id=[f"item/{row}" for row in range(n)],
-        text=[*texts, *[""] * (n - len(texts))],
+        text=Texts([*texts, *[""] * (n - len(texts))]),
         target_path=[path for path, _ in targets] or [None] * n,
         target_line=np.array([line for _, line in targets] or [-1] * n, dtype=np.int64),
         gold=gold,

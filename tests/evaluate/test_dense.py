@@ -14,9 +14,10 @@ import pytest
 
 from evaluate.embedding import vectors as stored
 from evaluate.embedding.models import Model, TextKind, encoder_of
-from evaluate.embedding.vectors import KeyedVectors, VectorStore, give_vectors, key_of
+from evaluate.embedding.vectors import VectorStore, give_vectors, key_of
 from evaluate.retrievers import Queries, dense
 from evaluate.retrievers.dense import cosine_index
+from evaluate.texts.tokens import Texts
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, needs_dense, pieces, tiny_model
@@ -42,7 +43,7 @@ def _rows(
     dense: Model, store: VectorStore, texts: Sequence[str], kind: TextKind = "document"
 ) -> npt.NDArray[np.float32]:
     keys, vectors = dense.vectors(kind, store, texts)
-    return vectors.matrix[[vectors.row[key] for key in keys]]
+    return np.array([vectors[key] for key in keys])
 
 
 def test_vectors_equal_the_librarys_in_any_batch(model_folder: Path, store: VectorStore, given: list[int]) -> None:
@@ -102,9 +103,9 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     chunks, of_queries = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
     chunks[4] = 0
     row = np.array([*range(11), 3])
-    vectors = KeyedVectors({"0": 0, "1": 1, "2": 2}, of_queries)
-    queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
-    held = KeyedVectors({str(n): n for n in range(11)}, chunks)
+    vectors = dict(zip("012", of_queries, strict=True))
+    queries = Queries(["a", "b", "c", "d"], Texts(["0", "1", "2", "none"]), [None] * 4, np.full(4, -1))
+    held = {str(n): chunk for n, chunk in enumerate(chunks)}
     index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
     lengths = np.linalg.norm(of_queries, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
@@ -179,10 +180,10 @@ def test_interrupted(model_folder: Path, store: VectorStore, given: list[int], m
     work = store.make(maker, texts, partial(dense.embed, "document"))
     next(work), next(work)
     assert store.n_cut(maker).height == 64
-    assert store.read(maker, texts).matrix.shape == (64, 32)
+    assert [vector.shape for vector in store.read(maker, texts).values()] == [(32,)] * 64
     keys, vectors = dense.vectors("document", store, list(texts.values()))
     assert sorted(given) == [4, 32, 32, 32]
-    assert set(keys) == set(vectors.row)
+    assert set(keys) == set(vectors)
 
 
 def test_an_error_names_the_extra(lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

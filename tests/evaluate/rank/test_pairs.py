@@ -59,7 +59,7 @@ def made(questions: Sequence[tuple[str, Sequence[str]]]) -> Made:
     gains = [(pool.removeprefix("pool "), path, chunk_no, text % 3 / 2) for pool, path, chunk_no, _, _, text, _ in rows]
     return Made(
         items.with_columns(target_path=pl.lit(None, pl.String), target_line=pl.lit(None, pl.Int64)),
-        ChunkedPools("whole-file", chunks.sort("pool_id", "chunk"), Texts(texts)),
+        ChunkedPools("whole-file", chunks.sort("pool_id", "chunk"), Texts(texts)),  # type: ignore[arg-type] # no lake
         gold.with_columns(pl.col("line_start", "line_end", "grade").cast(pl.Int64)),
         frame(gains, "item_id", "path", "chunk_no", gain=pl.Float64()).collect(),
     )

@@ -123,7 +123,7 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
     lake = Lake(lake_folder)
     pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
     (pool,) = load_pools(lake, "window-4-2", pool_ids).side_by_side()
-    defined = pool.counted(defined_names)
+    defined = pool.text.counted(defined_names)
     heads = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
     assert sorted(defined.vocabulary) == sorted(heads)
     for name, head in heads.items():

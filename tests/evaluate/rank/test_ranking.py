@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.ranking import Ranked, cost_rows, rank
 from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
+from evaluate.texts.tokens import Texts
 from lake.catalog.protocol import TieRule
 from lake.offsets import Offsets
 from lake.store import Lake
@@ -27,7 +28,7 @@ def _pool(n: int, pool_id: str = "pool") -> Pool:
 
 
 def _queries(n: int = 1, name: str = "item") -> Queries:
-    return Queries([f"{name}/{row}" for row in range(n)], ["q"] * n, [None] * n, np.full(n, -1, dtype=np.int64))
+    return Queries([f"{name}/{row}" for row in range(n)], Texts(["q"] * n), [None] * n, np.full(n, -1, dtype=np.int64))
 
 
 def _scorer(score: Callable[[Pool, Queries], object]) -> Retriever:
