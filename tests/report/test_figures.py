@@ -13,7 +13,7 @@ from report.charts.drawing import STYLE, light_colours, write_figure
 from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut, draw_figure
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
 from report.leaderboard.board import build_board
-from report.leaderboard.pictures import SAME, PoolSizes, ways_to_count
+from report.leaderboard.pictures import SAME, pool_sizes, ways_to_count
 from report.models import ProtocolRow
 from report.tables_read import TablesRead, pool_orders
 from tests.frames import write
@@ -201,15 +201,15 @@ def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
     facts = TablesRead(lake)
     alone, beside = (build_board(facts, facts.boards("repoeval")[0]) for _ in range(2))
     assert alone.protocol.short == "chunking-v1"
-    assert PoolSizes([alone]).figure is None
+    assert pool_sizes([alone]) is None
     beside.protocol = ProtocolRow(**vars(beside.protocol) | {"name": "repoeval@scale-4-v1"})
-    drawn = PoolSizes([beside, alone])
-    assert drawn.sizes == [20.0, 300.0]
+    drawn = pool_sizes([beside, alone])
+    assert drawn is not None
+    assert drawn["sizes"] == [20.0, 300.0]
     numbers = {row.run.system: row.number for row in alone.rows}
-    assert {run.system: values for run, values in drawn.lines} == {name: [n, n] for name, n in numbers.items()}
-    assert drawn.figure is not None
-    assert "at 20 to" in str(drawn.figure.picture)
-    assert PoolSizes([beside]).figure is None
+    assert {run.system: values for run, values in drawn["lines"]} == {name: [n, n] for name, n in numbers.items()}
+    assert "at 20 to" in str(drawn["figure"].picture)
+    assert pool_sizes([beside]) is None
 
 
 def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
@@ -234,7 +234,7 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
 def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:
     facts = TablesRead(Lake(lake_folder))
     (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
-    facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
+    facts.runs = [run for run in facts.runs if run.baseline or run.run_id == best.run.run_id]
     readings = ways_to_count([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
     assert (readings["every"], readings["sentence"]) == ([], "")
 
