@@ -28,9 +28,6 @@ ORACLE_KIND = "oracle"
 _artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
 """A stack: the executor that draws, and the site that figures are written to (None: no files)."""
 
-Rows = Sequence[Sequence[str | float | int | None]]
-"""The rows of a figure's numbers."""
-
 
 class KindLook(NamedTuple):
     """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
@@ -112,34 +109,33 @@ def drawing(site: Path) -> Iterator[Executor]:
             _artists.pop()
 
 
-def draw(function: str, *what: object) -> Future[str]:
-    """The future result of a function (`drawing.write_shared_picture`) that is called where figures are drawn."""
-    return _artists[-1][0].submit(_drawn, function, what)
+def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[str]:
+    """The future result of a function (`plots.line_chart`) called where figures are drawn.
+
+    If `files` is given, the result is a picture, which :func:`report.charts.drawing.write_figure` writes with them.
+    """
+    return _artists[-1][0].submit(_drawn, function, what, files)
 
 
 def draw_figure(
-    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
-) -> Figure:
+    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+) -> Figure:  # fmt: skip
     """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    (artist, site), numbers = _artists[-1], io.StringIO()
+    numbers, (_, site) = io.StringIO(), _artists[-1]
     csv.writer(numbers, lineterminator="\n").writerows([columns, *rows])
     about = (title, population, numbers.getvalue())
-    files = (site / FIGURES / name, *about) if site else ()
-    return Figure(name, *about, artist.submit(_drawn, function, what, files))
+    return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
 
 
-def _drawn(function: str, what: Sequence[object], files: Sequence[object] = ()) -> str:
-    """Call a function and return its result; if `files` is given, write the picture's files too."""
-    picture = _called(function, *what)
-    if files:
-        _called("drawing.write_figure", files[0], picture, *files[1:])
-    return picture
-
-
-def _called(function: str, *what: object) -> str:
+def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:
     # Imported only in the process that draws: Altair and Vega take long to import.
+    drawing, plots = (import_module(f"report.charts.{name}") for name in ("drawing", "plots"))
     module, _, name = function.partition(".")
-    return str(getattr(import_module(f"report.charts.{module}"), name)(*what))
+    picture = str(getattr({"drawing": drawing, "plots": plots}[module], name)(*what))
+    if files:
+        drawing.write_figure(files[0], picture, *files[1:])
+    return picture
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:

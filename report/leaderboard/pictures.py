@@ -13,7 +13,7 @@ import polars as pl
 
 from lake.averages import AVERAGES
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, Rows, cut, draw_figure
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, cut, draw_figure
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow
 from report.models import ALL_ITEMS, RunRow
@@ -101,7 +101,13 @@ _BUDGET = 8_000
 
 
 def figure_of(
-    board: Board, name: str, title: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
+    board: Board,
+    name: str,
+    title: str,
+    function: str,
+    what: Sequence[object],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
 ) -> Figure:
     """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
@@ -123,7 +129,7 @@ def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
 
 def line_figure(
     board: Board, name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
-    columns: Sequence[str], rows: Rows,
+    columns: Sequence[str], rows: Sequence[Sequence[object]],
 ) -> Figure:  # fmt: skip
     """A figure of the first MAX_CURVES curves; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
