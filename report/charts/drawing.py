@@ -31,7 +31,7 @@ _VEGA_LITE = "6.4"
 FONT = 12
 _LEAST, _MOST = 11 / FONT, 1.3  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 INK, LINE, MUTED = "currentColor", "var(--line)", "var(--muted)"
-WIDTH, CHARACTER = 560, 7.2
+CHARACTER = 7.2
 # With a limit of its length, Vega would measure each label three times.
 _CONFIG = {
     "background": "transparent",

@@ -48,9 +48,8 @@ KIND_LOOKS: Mapping[str, KindLook] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One system in a chart: its group, its score, and the interval (None if there is none)."""
+    """One system in a chart: its score, and the interval (None if there is none)."""
 
-    group: str
     label: str
     kind: str
     value: float
@@ -102,7 +101,7 @@ def drawing(site: Path) -> Iterator[Executor]:
     with Engine(1).executor() as artist:
         _artists.append((artist, site))
         # Start it now: it takes a second until it can draw, during which tables are read here.
-        draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
+        draw("plots.forest_chart", [Point("", ORACLE_KIND, 0.0)], "")
         try:
             yield artist
         finally:

@@ -1,7 +1,4 @@
-"""Charts of one score per system, and line charts of scores over steps, sizes or costs.
-
-Each takes its systems in order, the titles of its axes, and `name`, the text for screen readers.
-"""
+"""The charts: a forest of a few systems' scores, and lines of scores over steps, sizes or costs."""
 
 import math
 import re
@@ -19,7 +16,6 @@ from report.charts.drawing import (
     INK,
     LINE,
     MUTED,
-    WIDTH,
     as_json,
     at_pixel,
     by_kind,
@@ -29,63 +25,20 @@ from report.charts.drawing import (
 from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, cut
 from report.format import score
 
-_ROW, _GAP = 21, 6
-_LABEL_END = -12
-_FOREST, _FOREST_NAME = 100, 25
-
-
-def score_chart(points: Sequence[Point], title: str, name: str) -> str:
-    """A chart of one metric: a row per system, in groups, with the score as a mark and a number, and its interval."""
-    bottom = min([0.0, *(point.value for point in points)])
-    top = max([1.0, *(point.high or point.value for point in points)])
-    rows: list[dict[str, object]] = []
-    groups: list[dict[str, object]] = []
-    height = 0
-    for number, point in enumerate(points):
-        if number == 0 or point.group != points[number - 1].group:
-            height += _GAP if groups else 0
-            groups.append({"group": cut(point.group), "y": height + _ROW / 2})
-            height += _ROW
-        rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
-        height += _ROW
-    # Left of every label, even in a wider font than the one used for the layout.
-    left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
-    holes = {"x": title, "x_domain": [bottom, top], "y_domain": [height, 0], "left": left}
-    return drawn(_score_layers(), holes, {"rows": rows, "groups": groups}, (WIDTH, height), name)
-
-
-@cache
-def _score_layers() -> str:
-    axis = alt.Axis(title="@x", tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
-    x = alt.X("value:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=["@y_domain"]), axis=None)
-    colour, shape = by_kind()
-    base = marks_of("rows")
-    dots = base.encode(x=x, y=y)
-    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=y)
-    heads = marks_of("groups").encode(y=y, x=at_pixel("@left"), text=alt.Text("group:N"))
-    return as_json([
-        dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
-        known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
-        dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
-        # To the right of the interval, which would cross it out.
-        base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
-        base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
-        heads.mark_text(align="left", color=INK, fontWeight="bold"),
-    ])  # fmt: skip
+_ROW, _FOREST, _FOREST_NAME = 21, 100, 25
 
 
 def forest_chart(points: Sequence[Point], name: str) -> str:
     """A chart of a few systems: a row each with its name, interval and mark, and the score to the right."""
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
-    height = _ROW * len(points)
     rows = [
-        _row(point, _ROW * (number + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
-        for number, point in enumerate(points)
+        asdict(point) | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
+        for y, point in enumerate(points)
     ]
     # Room for a wider font than the one used for the layout.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
+    height = _ROW * len(points)
     holes = {"x_domain": [bottom, top], "y_domain": [height, 0]}
     return drawn(_forest_layers(bottom < 0), holes, {"rows": rows}, (_FOREST, height), name, padding)
 
@@ -107,13 +60,6 @@ def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     if has_zero:
         layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
     return as_json(layers)
-
-
-def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
-    """A point as a row of a chart; its interval is cut at `bottom`, because names are left of the axis."""
-    low = None if point.low is None else max(point.low, bottom)
-    end = max(point.value, point.high or 0.0)
-    return {**asdict(point), "low": low, "y": y, "shown": shown, "label": cut(point.label, most), "end": end}
 
 
 MOST_TOGETHER = 6

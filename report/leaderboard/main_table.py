@@ -13,7 +13,6 @@ from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
 from lake.verdict import which_matters_more
 from report.format import count, number_key, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, Cell
-from report.leaderboard.pictures import score_picture
 from report.models import ALL_ITEMS
 
 HEAT_STEPS = 8
@@ -195,8 +194,6 @@ def average_table(board: Board, average: Aggregate, reference: BoardRow | None) 
         "title": AVERAGES[average].title,
         "meaning": AVERAGES[average].meaning,
         "is_sorted": any(row.value(board.primary, average) is not None for row in ordered),
-        # The chart has the same scores in the same order; there is one for the protocol's own average only.
-        "chart": score_picture(board) if average == board.average else None,
         "ranked": [line(row) for row in ordered if not row.run.baseline],
         "baselines": [line(row) for row in ordered if row.run.baseline],
         "unranked": [line(row) for row in unranked],

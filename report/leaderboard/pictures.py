@@ -1,4 +1,4 @@
-"""The figures of a leaderboard: scores by system, coverage by step, scores by chunk size.
+"""The figures of a leaderboard: coverage by step, scores by chunk size.
 
 And for all boards of a benchmark: whether the first two systems keep their order, and scores by pool size.
 """
@@ -13,7 +13,7 @@ import polars as pl
 
 from lake.averages import AVERAGES
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, cut, draw_figure
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw_figure
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow
 from report.models import ALL_ITEMS, RunRow
@@ -93,8 +93,6 @@ def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
 MAX_CURVES = 8
 """Maximum number of curves in a picture: more could not be told apart. The table has them all."""
 
-NUMBER = ("value", "low", "high")
-
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
 """The budget of line F1 shown if the board's primary metric depends on how files are cut into chunks."""
@@ -140,28 +138,6 @@ def line_figure(
     )
     described = f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}."
     return figure_of(board, name, title, "plots.line_chart", (drawn, axes, described), columns, rows)
-
-
-def score_picture(board: Board) -> Figure | None:
-    """The figure of the primary metric per system, grouped by retriever, best first; None without scores."""
-    rows = [row for row in board.rows if row.number is not None]
-    if not rows:
-        return None
-    by_group: dict[str, list[tuple[BoardRow, Point]]] = {}
-    for row in rows:
-        group = row.run.short_name
-        point = Point(group, row.run.by, row.run.drawn, row.number or 0.0, *row.interval)
-        by_group.setdefault(group, []).append((row, point))
-    ordered = [pair for pairs in by_group.values() for pair in pairs]
-    described = (
-        f"Dot chart: {board.primary.name}, {board.averaging}, of {len(rows)} systems on {board.benchmark.title} under "
-        f"{board.protocol.short}, from {score(rows[0].number)} ({rows[0].run.full_name}) to {score(rows[-1].number)} "
-        f"({rows[-1].run.full_name}). The table below holds every number."
-    )
-    title = f"{board.primary.title}, {board.averaging}"
-    what, columns = ([point for _, point in ordered], title, described), ("system", "kind", *NUMBER, "n")
-    numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
-    return figure_of(board, f"scores-{board.average}", title, "plots.score_chart", what, columns, numbers)
 
 
 def steps_of(board: Board) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, average_column
 from report.format import board_page, run_key, slug, visible
 from report.leaderboard.board import Board, BoardRow, Measure
 from report.leaderboard.costs import by_characters, costs_of
-from report.leaderboard.gold_ledger import precisions_of, shares_of
+from report.leaderboard.gold_ledger import shares_of
 from report.leaderboard.main_table import MainTable, average_table, choices_of, controls_of, heats_of, shade
 from report.leaderboard.pictures import chunk_sizes, pool_sizes, steps_of, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
@@ -202,7 +202,6 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 
 def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
     board, reference, verdict = section["board"], section["reference"], section["verdict"]
-    ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     # Views without stored comparisons show the verdict of the opening view, with that view's name.
     by_view = {**sentences(board)}
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
@@ -247,11 +246,11 @@ def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) ->
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
                 "chunks": run.n_chunks,
-                "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
-                "precision": precisions.get(run.run_id),
+                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
+                "precision": precision,
             }
             for row in rows
-            for run in [row.run]
+            for run, (shares, precision) in [(row.run, shares_of(board).get(row.run.run_id, ((), None)))]
         ],
         "verdicts": by_view,
         "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",

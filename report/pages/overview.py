@@ -8,8 +8,8 @@ from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import Frontier, by_characters
-from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
-from report.leaderboard.pictures import NUMBER, figure_of, ways_to_count
+from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, shares_of, shown_rows
+from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -55,11 +55,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
     """The bars of a board: (system, run key, shares of the gold, line precision), for :func:`shown_rows`."""
-    shares, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
-    rows = {row.run.run_id: row for row in shown_rows(board) if row.run.run_id in shares}
+    known = [(row, *shares_of(board).get(row.run.run_id, ((), None))) for row in shown_rows(board)]
     # Names of runs not compared include the reason: their bars are over fewer items.
-    names = {run_id: row.run.full_name + (f" ({row.state})" if row.state else "") for run_id, row in rows.items()}
-    return [(names[run_id], run_key(run_id), shares[run_id], precisions.get(run_id)) for run_id in rows]
+    return [
+        (row.run.full_name + (f" ({row.state})" if row.state else ""), run_key(row.run.run_id), shares, precision)
+        for row, shares, precision in known
+        if shares
+    ]
 
 
 def _reading(boards: Sequence[Board]) -> list[Frontier]:
@@ -83,7 +85,7 @@ def _forest(board: Board) -> Figure | None:
         return None
     cells = [row.cells[column.measure, board.average] for _, row, column in shown]
     points = [
-        Point("", name, row.run.drawn, cell.value or 0.0, *cell.interval)
+        Point(name, row.run.drawn, cell.value or 0.0, *cell.interval)
         for cell, (name, row, _) in zip(cells, shown, strict=True)
     ]
     measures = " and ".join(dict.fromkeys(column.title for _, _, column in shown))
@@ -93,7 +95,7 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", *NUMBER)
+    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", "value", "low", "high")
     return figure_of(board, "forest", title, "plots.forest_chart", what, columns, numbers)
 
 

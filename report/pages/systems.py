@@ -12,7 +12,7 @@ from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
-from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
+from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import of_system
@@ -166,7 +166,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
             "shares_of": shares_of,
-            "precisions_of": precisions_of,
         }
         sentences = [
             f"{system} on {board.benchmark.title}: {board.primary.title} {score(row.number)}, {row.standing}."
