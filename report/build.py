@@ -57,11 +57,7 @@ def build(
     url: str = "",
     item_text: ItemText | None = None,
 ) -> Built:
-    """Build the site in the folder `root` unless it is current; `since` is the manifest of an earlier site.
-
-    Raises:
-        GoldspanError: The lake is empty or changes during the build, or the folder contains something else.
-    """
+    """Build the site in `root` unless it is current; GoldspanError if the lake is empty or changes meanwhile."""
     folder = SiteFolder(root)
     lake_id, costs = lake_state(lake), costs_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")

@@ -1,7 +1,4 @@
-"""The site's folder: a site is built next to the old one and swapped in whole; files of others are never replaced.
-
-Also compares the primary numbers of the new site with the manifest of an earlier one.
-"""
+"""The site's folder: a site is built next to the old one and swapped in whole; files of others are never replaced."""
 
 from __future__ import annotations
 
@@ -128,10 +125,7 @@ class SiteFolder:
 
     @contextmanager
     def building(self) -> Iterator[Path]:
-        """Yield a new folder to write into; it replaces the site if the block ends without an error.
-
-        Files of the old site are dropped, except those that no build wrote: they are copied over.
-        """
+        """Yield a new folder, which replaces the site if the block ends well; files that no build wrote are kept."""
         self.check()
         try:
             self.root.parent.mkdir(parents=True, exist_ok=True)

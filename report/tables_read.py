@@ -26,10 +26,7 @@ from report.models import ALL_ITEMS, BUILT_IN, COMPLETE, BenchmarkRow, ProtocolR
 
 
 def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
-    """task, chunker, n_chunks, chunk_size: chunks in the pools of the tasks' scorable items, equal contents once.
-
-    `chunk_size` is their mean number of non-whitespace characters (0 without chunks).
-    """
+    """task, chunker, n_chunks, mean chunk_size: chunks in the pools of scorable items, equal contents once."""
     pools = [
         lake.scan("items", benchmark=task.benchmark)
         .filter("scorable")
@@ -45,10 +42,7 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
 
 
 def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
-    """(benchmark, value of `subset/split/level`) → a sentence on ties: accuracy@1 of equal scores, and of chance.
-
-    Equal scores keep the candidates' order. Only scorable items whose gold is one of several candidates count.
-    """
+    """(benchmark, `subset/split/level`) → a sentence: what ties in the candidates' order are worth at accuracy@1."""
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
     value = pl.concat_str("subset", "split", "level", separator="/")
@@ -84,11 +78,7 @@ _USED = {
 
 
 class TablesRead:
-    """The lake's tables for the pages; a frame named like a table contains its rows.
-
-    Raises:
-        GoldspanError: The lake contains no benchmark, or a row cannot be read.
-    """
+    """The lake's tables for the pages, each frame named like its table; GoldspanError if there is no benchmark."""
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake

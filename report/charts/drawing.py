@@ -94,11 +94,7 @@ def drawn(
     padding: int | Mapping[str, float] = 4,
     panels: Sequence[str] = (),
 ) -> str:
-    """A chart of some layers as an `<svg>` element; it scrolls where its text would become too small.
-
-    `holes` has the values of the layers' holes, `tables` their rows, `size` is a plot's in pixels, `name` the text for
-    screen readers. With `panels` there is a plot for each value of column `panel`.
-    """
+    """A chart of some layers as an `<svg>`; `size` is that of a plot, of which `panels` have one each."""
     kinds = {row.get("kind") for rows in tables.values() for row in rows}
     looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in kinds}
     names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"
@@ -153,10 +149,7 @@ def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
 
 
 def write_figure(path: Path, svg: str, title: str, population: str, numbers: str) -> None:
-    """Write a figure's files: the picture as stand-alone SVG and PDF, its numbers as CSV; `path` has no suffix.
-
-    Equal figures give equal bytes, in the PDF too.
-    """
+    """Write a figure as stand-alone SVG and PDF (always the same bytes), and its numbers as CSV."""
     (width, height), opening = map(float, _SIZE.findall(svg)[0]), _OPENING.match(svg)
     per_line = max(20, int((width - 2 * _MARGIN) / _CHARACTER))
     lines = [

@@ -70,10 +70,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture (`svg`, which may not be drawn yet) with its title, its population and its `numbers` as CSV.
-
-    `name` is the path of its files within FIGURES, without a suffix.
-    """
+    """A picture, which may not be drawn yet, its `numbers` as CSV, and the path of its files (`name`)."""
 
     name: str
     title: str
@@ -109,10 +106,7 @@ def drawing(site: Path) -> Iterator[Executor]:
 
 
 def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[str]:
-    """The future result of a function (`plots.line_chart`) called where figures are drawn.
-
-    If `files` is given, the result is a picture, which :func:`report.charts.drawing.write_figure` writes with them.
-    """
+    """The future result of a function called where figures are drawn; a picture is also written to `files`."""
     return _artists[-1][0].submit(_drawn, function, what, files)
 
 

@@ -221,10 +221,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
-    """A picture followed by a legend for narrow screens, where only the part left of the names is shown.
-
-    Its custom property `--whole` is its width relative to that of this part.
-    """
+    """A picture (`--whole`: its width relative to the part left of the names) with a legend for narrow screens."""
     width, left = (float(re.findall(pattern, svg)[0]) for pattern in (r' width="([0-9.]+)"', r"translate\(([0-9.]+)"))
     whole = f"--whole:{width / (left + _CURVES + 6):.3f};"
     entry = Markup('<li><span class="swatch" style="background:{shade}"></span>{label}</li>')

@@ -118,10 +118,7 @@ _RANKS = ("rank", "rank_low", "rank_high", "tie_group")
 
 
 class ExportFormat(NamedTuple):
-    """An export format: `of` `leaderboards`, which `write` takes with a :class:`Choice`, `a run` or `both`, as rows.
-
-    A binary format, or one that writes a folder, is never written to stdout (`is_binary`).
-    """
+    """A format `of` `leaderboards`, `a run` or `both`; one that is binary or a folder is never written to stdout."""
 
     meaning: str
     of: str
@@ -132,10 +129,7 @@ class ExportFormat(NamedTuple):
 def export(
     lake: Lake, run: str | None, format_name: str, output: Path | None, table: str, choice: Choice | None = None
 ) -> str:
-    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); return a line on what was written.
-
-    `run` is a run id or a system, None for the leaderboards; `output` None or `-` means stdout.
-    """
+    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); return a line on what was written."""
     output = None if output == Path("-") else output
     chosen = lookup(format_name, "format", FORMATS)
     wanted = "leaderboards" if run is None else "a run"
@@ -192,10 +186,7 @@ def _content(lake: Lake, run: str | None, of: str, table: str, choice: Choice) -
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
-    """A row per score of the boards; `is_shown` marks the average that the page shows of a metric.
-
-    Only rows of the primary metric have ranks.
-    """
+    """A row per score of the boards; `is_shown` marks the average on the page; only primary metrics have ranks."""
     rows = [
         {
             "benchmark": board.benchmark.name,

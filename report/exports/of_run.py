@@ -18,10 +18,7 @@ NOTHING = "-"
 
 
 class ExportedRun:
-    """A run of the lake with its items, pools and qrels, in which documents have the names of exported rankings.
-
-    `chunker` is None if not known; `wanted` is the qrels' protocol, empty for the first on the benchmark's page.
-    """
+    """A run with its items, pools and qrels under the protocol `wanted`, by default the first on its page."""
 
     def __init__(self, lake: Lake, run_id: str, wanted: str = "") -> None:
         self.lake, self.run_id, self.wanted = lake, run_id, wanted
@@ -80,10 +77,7 @@ class ExportedRun:
 
     @cached_property
     def qrels(self) -> pl.DataFrame:
-        """item_id, document, grade: the relevant documents of the items' pools, and any others the run returned.
-
-        If the chunker is not known, only relevant documents that the run returned.
-        """
+        """item_id, document, grade: the pools' relevant documents, if the chunker is known, and the run's."""
         items, chunks, benchmark = self.asked, self.chunks.lazy(), self.task.benchmark
         protocol, rule, relevance = self.protocol, RELEVANCE[self.protocol.relevance], None
         gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
@@ -112,10 +106,7 @@ class ExportedRun:
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
-        """Chunks (pool_id, path, chunk_no, lines) with their name `document`: path#L10-L20, lines counted from 1.
-
-        Chunks with the same lines in a file are told apart by a number after the name, from the second on.
-        """
+        """Chunks with their name `document`: path#L10-L20 from line 1 on, numbered if others have these lines."""
         cut = self.lake.scan("chunks", chunker=self.chunker) if self.chunker else self.lake.scan("chunks").head(0)
         nth = pl.int_range(1, pl.len() + 1).over("sha256", "line_start", "line_end", order_by="chunk_no")
         copies = cut.select("sha256", "chunk_no", nth=nth).filter(pl.col("nth") > 1)
@@ -157,10 +148,7 @@ def _tabbed(rows: pl.DataFrame) -> bytes:
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
-    """A ranking with a column `falling`, a score that falls with the rank; raises GoldspanError without rows.
-
-    It replaces the run's own scores, because trec_eval sorts by score and breaks ties in its own way.
-    """
+    """A ranking with a column `falling`, a score by rank: trec_eval sorts by score and breaks ties in its own way."""
     if rows.is_empty():
         message = "the run has no ranking to write"
         raise GoldspanError(message, hint="Trajectories have no single ranking; use csv.", code=Exit.MISSING)
@@ -177,10 +165,7 @@ def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
 
 
 def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
-    """The files `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
-
-    BEIR has one corpus: if the run's items search several pools, document ids are prefixed with the pool's id.
-    """
+    """BEIR's files and `run.trec`. BEIR has one corpus: with several pools, document ids begin with the pool's id."""
     lake, items = run.lake, run.asked
     # Under graded rules documents are whole files.
     documents = run.chunks

@@ -30,10 +30,7 @@ def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
 
 
 def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A complete LaTeX document with the tables of :func:`markdown`.
-
-    The best score of a metric and, for the primary metric, the first tie group are bold; baselines never are.
-    """
+    """The same as a LaTeX document; a metric's best score and the first tie group are bold, baselines never."""
     return _rendered("tables.tex.txt", boards, _latex_text, "\\textbf{{{}}}", is_chosen=is_chosen)
 
 
@@ -155,10 +152,7 @@ _LATEX = {
 
 
 def _latex_text(text: str) -> str:
-    """A text escaped for LaTeX, on one line; ligatures of two hyphens or quotes are prevented.
-
-    Of other characters than ASCII and accented letters, the code point is shown.
-    """
+    """A text escaped for LaTeX, on one line, without ligatures; beyond accented letters, code points are shown."""
     plain, shown = re.sub("([-'])(?=\\1)", "\\1\0", " ".join(visible(text).split())), []
     for mark in plain:
         is_accented = mark < "\u0100" and len(parts := normalize("NFD", mark)) > 1 and parts[0].isascii()

@@ -1,7 +1,4 @@
-"""The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data.
-
-The files are shards of similar size with the data of each item, and a list to find an item.
-"""
+"""The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -31,10 +28,7 @@ NO_CLASS = "-"
 
 
 class Roster:
-    """The runs on a benchmark's headline board whose answers can be shown, best first; `numbers` numbers them from 0.
-
-    Rankings are cut at `budget` non-whitespace characters or, if that is 0, at `depth` results.
-    """
+    """A benchmark's runs with answers, best first, cut at `budget` non-whitespace characters or `depth` results."""
 
     def __init__(self, board: Board) -> None:
         self.board, self.lake, self.benchmark = board, board.facts.lake, board.benchmark.name
@@ -112,11 +106,7 @@ def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
 
 
 def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the list of items: item_id, repo, language, scorable, gold, solved.
-
-    `gold` is the number of gold lines (1 if gold is a candidate, null if not known). `solved` is the number of systems,
-    without baselines, that found most of the item's gold.
-    """
+    """item_id, repo, language, scorable, gold (lines or 1 candidate), solved (systems that found most of it)."""
     systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
     amount = pl.sum_horizontal(list(LEDGER_TITLES)).round().cast(pl.Int64)
     is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
@@ -154,11 +144,7 @@ def bounds(rows: pl.DataFrame) -> list[str]:
 
 
 def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """The data files of rows from :func:`with_shards`, as path and content: packed JSON named `<name>/<shard>`.
-
-    The JSON has the `rows`, the number of scorable items before them (`at`), and the ids of the scorable items just
-    `before` and `behind` the shard.
-    """
+    """Data files of rows from :func:`with_shards`, with the scorable items before them and their neighbours."""
     id_, is_scorable = pl.when("scorable").then("item_id"), pl.col("scorable").cast(pl.Int64)
     walked = rows.with_columns(
         at=is_scorable.cum_sum() - is_scorable, before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1)

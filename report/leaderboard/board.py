@@ -170,10 +170,7 @@ class Board:
         return column.average if average == self.average else average
 
     def best(self, column: Column, average: Aggregate) -> str:
-        """The best score in a column, as shown; empty if there is none.
-
-        Baselines are left out, and so are means over fewer items than the column's others.
-        """
+        """The best score in a column, as shown, without baselines and means over fewer items; empty if none."""
         averaged = self.averaged(column, average)
         cells = [(row.run, cell) for row in self.rows if (cell := row.cell(column, averaged))]
         most = max((cell.n for _, cell in cells), default=0)

@@ -38,11 +38,7 @@ class Frontier(NamedTuple):
 
 
 def costs_of(board: Board) -> dict[str, Any]:
-    """The rows with known costs, the hardware of their times, the agents' usage, and a frontier for each cost.
-
-    `repair` has sentences on whether context predicts repair, one per system and coverage; None if no outcome of a
-    repair is known.
-    """
+    """Rows with known costs, agents' usage, and a frontier per cost; `repair` is None if no outcome is known."""
     lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
 
     def by(what: str, title: str, costs: Iterable[tuple[BoardRow, float | None]]) -> Frontier | None:

@@ -47,11 +47,7 @@ def largest_class() -> pl.Expr:
 
 @cache
 def ledger_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """Value of the board's slice → run → the shares of its gold per class of the ledger, and `precision`.
-
-    `precision` is the share of returned lines that are gold, a ratio of sums over the same items and results. Runs on
-    benchmarks with candidates have none: there, one result is looked at, which is the gold or not.
-    """
+    """Value of the slice → run → shares of its gold by ledger class, and `precision` of its lines."""
     by_value: dict[str, dict[str, dict[str, float]]] = {board.slice[1]: {}}
     shares = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}

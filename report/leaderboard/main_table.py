@@ -1,7 +1,4 @@
-"""A board's tables: the main table with the primary metric and its interval, its controls, and a table per average.
-
-Also the primary metric as shaded grids: systems by the values of a slice, and chunkers by retrievers.
-"""
+"""A board's tables: the main table, its controls, a table per average, and the primary metric as shaded grids."""
 
 import math
 from typing import Any
@@ -94,10 +91,7 @@ _LEVELS = ("line", "file", "symbol", "span")
 
 
 class MainTable:
-    """The table that a board opens with: the primary metric over the headline slice, compared with a reference.
-
-    `marks` are the baselines, drawn as lines; the axis goes from 0 to `reach`.
-    """
+    """The table that a board opens with; `marks` are the baselines, drawn as lines; the axis goes from 0 to `reach`."""
 
     def __init__(self, board: Board, reference: BoardRow | None) -> None:
         systems = board.systems

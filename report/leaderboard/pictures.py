@@ -1,7 +1,4 @@
-"""The figures of a leaderboard: coverage by step, scores by chunk size.
-
-And for all boards of a benchmark: whether the first two systems keep their order, and scores by pool size.
-"""
+"""The figures of a leaderboard: coverage by step, scores by size of chunks and pools; ways to count compared."""
 
 import re
 from collections import Counter
@@ -60,10 +57,7 @@ _POOLS: Mapping[str, str] = {
 
 
 def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
-    """Scores by pool size, for systems run over at least two of the pools; None if there are none.
-
-    `sizes` are the mean numbers of files per pool; `lines` are runs with a score per size, None where not run.
-    """
+    """Mean numbers of files per pool, and scores of the systems run over at least two of the pools."""
     by_protocol = {board.protocol.short: board for board in boards if board.rows}
     of_pools = [(by_protocol[name], prefix) for name, prefix in _POOLS.items() if name in by_protocol]
     if len(of_pools) < 2 or "chunking-v1" not in by_protocol:
@@ -141,10 +135,7 @@ def line_figure(
 
 
 def steps_of(board: Board) -> dict[str, Any] | None:
-    """Coverage by step at the primary metric's granularity: a figure of the best systems' curves, and all `rows`.
-
-    `without` names the systems that have no steps, such as the random baseline, a mean over many orders.
-    """
+    """Coverage by step at the primary metric's granularity: the best systems' curves, and all systems."""
     granularity = board.primary.granularity
     mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=granularity)
     covered = {run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")}

@@ -111,10 +111,7 @@ def _with_reference(board: Board) -> dict[tuple[Any, ...], dict[tuple[str, str],
 
 @cache
 def sentences(board: Board) -> dict[str, dict[str, str]]:
-    """Column → `slice=value` → the verdict in words, for every view with stored comparisons.
-
-    These are all metrics over the slice the board opens on, and the primary metric over every slice.
-    """
+    """Column → `slice=value` → the verdict: all metrics in the opening slice, the primary metric in every slice."""
     pairs, lines = _with_reference(board), dict[tuple[Any, ...], list[tuple[str, float | None, bool]]]()
     numbers = board.numbers.filter("is_shown").sort("place").select(*_VIEW, "run_id", "value", "state")
     for *view, run_id, value, state in numbers.iter_rows():
@@ -172,10 +169,7 @@ MOST_SYSTEMS = 20
 
 
 def beats(board: Board) -> list[tuple[BoardRow, list[Mapping[str, Any] | None]]]:
-    """The table of who beats whom: the first systems and the best of each baseline, each with those ranked below it.
-
-    They are given as rows of table `comparisons`. The table is empty if no two of them were compared.
-    """
+    """Who beats whom: the first systems and baselines, each with its comparisons with those ranked below."""
     baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
     rows = [row for row in board.rows if row in board.systems[:MOST_SYSTEMS] or row in baselines]
     lines = [

@@ -17,10 +17,7 @@ from report.render import render
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[dict[str, object]]:
-    """Recipes to read one board's scores by item, flips and order; `aggregates` and `scores` are files of these tables.
-
-    Each recipe has a name, a title, its meaning, and the code by library (`snippets`).
-    """
+    """Recipes to read a board's scores by item, flips and order from files of the tables, with `snippets` of code."""
     granularity, metric, k = board.primary.measure
     # With several tasks a system may have several runs, so runs are named.
     who = "run_id" if board.protocol.task else "system"

@@ -93,10 +93,7 @@ def gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
 
 
 def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
-    """The flags of items, and the reasons why items are not scorable, by benchmark, the most frequent first.
-
-    Each is (benchmark's title, finding, number of items, number of spans or files, consequence).
-    """
+    """Flags of items, and why some are not scorable: benchmark, finding, items, spans or files, consequence."""
     items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
     flags = (

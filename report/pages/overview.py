@@ -100,10 +100,7 @@ def _forest(board: Board) -> Figure | None:
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
-    """The (name, row, column) of all baselines and the first three systems, best first.
-
-    Each retriever is there once, with its best chunker, or as the reference if that is one of its runs.
-    """
+    """The (name, row, column) of baselines and the first three systems, each retriever once, with its best chunker."""
     scored = [row for row in board.rows if row.number is not None]
     first: dict[str, BoardRow] = {}
     for row in sorted(scored, key=lambda row: row is not reference):

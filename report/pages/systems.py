@@ -70,10 +70,7 @@ def reference_run(board: Board, run: RunRow) -> RunRow | None:
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
-    """Run → its primary score over each slice and value, all items first.
-
-    Each is a row with the `median` of the board's systems, and the difference to it (`apart`).
-    """
+    """Run → its primary score per slice and value, all items first, and the systems' `median`."""
     stored, view = board.by_slice, ["slice", "slice_value"]
     of_systems = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
     medians = of_systems.group_by(view).agg(median=pl.col("value").median())
