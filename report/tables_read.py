@@ -140,6 +140,7 @@ class TablesRead:
             row.why_not = sorted(row.why_not, key=lambda reason: (-reason["count"], reason["why_not"]))
             row.label = row.label if row.label in row.tags else ""
             row.subject, row.title = row.title, f"{row.shown_name} ({row.label})" if row.label else row.shown_name
+            row.gold_rules = {rule["name"]: rule["meaning"] for rule in row.gold_rules}
             row.kind, row.is_edition = row.like or name, EDITION_TAG in row.tags
             row.is_own = bool(row.like) and not row.is_edition
             what = "declaration" if row.source.lower().endswith((".yaml", ".yml")) else "folder"

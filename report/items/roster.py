@@ -1,7 +1,7 @@
 """The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import polars as pl
@@ -129,29 +129,23 @@ def list_columns(listed: pl.DataFrame) -> dict[str, object]:
     return columns | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}
 
 
-def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows as JSON, in the same order: item_id, scorable, json (without null fields), shard (from 0)."""
-    rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
+def shards(rows: pl.DataFrame, folder: str, name: str) -> tuple[list[str], dict[str, bytes]]:
+    """The first item id of each shard of rows, and the data files: packed JSON named `<name>/<shard>`.
+
+    It has the `rows`, the number of scorable items before them (`at`), and the ids of those just `before` and `behind`.
+    """
     # Null fields would be a large part of small rows.
-    rows = rows.with_columns(pl.col("json").str.replace_all(r',"[a-z_]+":null', ""))
-    before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
-    return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
-
-
-def bounds(rows: pl.DataFrame) -> list[str]:
-    """The first item id of each shard: an item is in the last shard whose first id is not greater than its own."""
-    return rows.group_by("shard", maintain_order=True).agg(pl.col("item_id").first())["item_id"].to_list()
-
-
-def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """Data files of rows from :func:`with_shards`, with the scorable items before them and their neighbours."""
-    id_, is_scorable = pl.when("scorable").then("item_id"), pl.col("scorable").cast(pl.Int64)
-    walked = rows.with_columns(
-        at=is_scorable.cum_sum() - is_scorable, before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1)
-    )
-    edges = [pl.col("at", "before").first(), pl.col("behind").last()]
-    joined = walked.group_by("shard", maintain_order=True).agg(*edges, pl.col("json").str.join(","))
-    for shard, at, before, behind, text in joined.iter_rows():
-        edges_json = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
-        content = f'{edges_json[:-1]},"rows":[{text}]}}'
-        yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
+    text = pl.struct(pl.exclude("scorable")).struct.json_encode().str.replace_all(r',"[a-z_]+":null', "")
+    n_bytes, is_scorable = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum(), pl.col("scorable").cast(pl.Int64)
+    id_ = pl.when("scorable").then("item_id")
+    walked = rows.select("item_id", "scorable", json=text).with_columns(
+        shard=((n_bytes - 1) // RAW_BYTES).rle_id(), at=is_scorable.cum_sum() - is_scorable,
+        before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1),
+    )  # fmt: skip
+    edges = [pl.col("item_id", "at", "before").first(), pl.col("behind").last(), pl.col("json").str.join(",")]
+    joined, files = walked.group_by("shard", maintain_order=True).agg(edges), dict[str, bytes]()
+    for shard, _, at, before, behind, joined_rows in joined.iter_rows():
+        around = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
+        content = f'{around[:-1]},"rows":[{joined_rows}]}}'
+        files[f"{folder}/{shard}.js"] = data_file(f"{name}/{shard}", packed(content.encode()))
+    return joined["item_id"].to_list(), files

@@ -21,12 +21,7 @@ Interval = tuple[float | None, float | None]
 
 
 class Cell(TableRow):
-    """A run's score in a column, averaged one way over one slice: a row of table `boards`."""
-
-    @property
-    def interval(self) -> Interval:
-        """The confidence interval of the score; None for both ends if there is none."""
-        return self.low, self.high
+    """A run's score in a column, averaged one way over one slice: a row of table `boards`, and `interval`, its ends."""
 
 
 class Column:
@@ -206,7 +201,7 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
     for row in rows.iter_rows(named=True):
         measure = (row["granularity"], row["metric"], row["k"])
-        cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row)
+        cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row, interval=(row["low"], row["high"]))
     rule, measured = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)
     primary = Column((rule.granularity, rule.metric, rule.k), rule.aggregate, measured)
     columns = columns_of(facts, rows) or (primary,)

@@ -7,7 +7,7 @@ from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
-from report.leaderboard.costs import Frontier, by_characters
+from report.leaderboard.costs import by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, shares_of, shown_rows
 from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
@@ -42,11 +42,15 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Benchmarks with agents come first: their ledgers also show what was read and then dropped.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
+    # Line coverage by characters read, agents first; without any, the first by a primary metric.
+    by_agents = sorted(known, key=lambda board: not any(row.run.has_steps for row in board.rows))
+    covered = [by_characters(board, "line", "line_coverage") for board in by_agents]
+    by_primary = (by_characters(board, *board.primary.measure[:2]) for board in by_agents)
     values = {
         "cards": cards,
         "ledgers": ledgers,
         "classes": LEDGER_TITLES,
-        "reading": _reading(known),
+        "reading": [*filter(None, covered)] or [*filter(None, by_primary)][:1],
         "matrix": _matrix(facts, boards),
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
@@ -62,14 +66,6 @@ def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | Non
         for row, shares, precision in known
         if shares
     ]
-
-
-def _reading(boards: Sequence[Board]) -> list[Frontier]:
-    """Line coverage by characters read, per benchmark, agents first; without any, the first by a primary metric."""
-    ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
-    covered = [by_characters(board, "line", "line_coverage") for board in ordered]
-    by_primary = (by_characters(board, *board.primary.measure[:2]) for board in ordered)
-    return [*filter(None, covered)] or [*filter(None, by_primary)][:1]
 
 
 def _forest(board: Board) -> Figure | None:

@@ -15,7 +15,7 @@ from report.leaderboard.board import Board, BoardRow, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
-from report.pages.data import of_system
+from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
 
@@ -77,13 +77,11 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
     rows = stored.join(medians, on=view, how="left").with_columns(apart=pl.col("value") - pl.col("median"))
     columns = ("run_id", *view, "value", "low", "high", "n", "median", "apart")
     by_run: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in board.runs}
-    for row in sorted(rows.select(columns).iter_rows(named=True), key=_order):
+    for row in rows.select(columns).iter_rows(named=True):
         by_run[row["run_id"]].append(row)
+    for mine in by_run.values():
+        mine.sort(key=lambda row: (row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])))
     return by_run
-
-
-def _order(row: Mapping[str, Any]) -> tuple[object, ...]:
-    return row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
@@ -158,7 +156,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "again": PUBLISHED_AGAIN,
             "standings": list(by_benchmark.values()),
             "declared": declared,
-            "snippet": of_system(files, system),
+            "snippet": written("system.polars", {"tables": files, "system": system}),
             "files": files,
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
