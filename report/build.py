@@ -7,7 +7,6 @@ import shutil
 import tomllib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +16,18 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, SiteFolder, changes_since, numbers_of
+from report.folder import (
+    CHANGES,
+    CHECKOUT,
+    MANIFEST,
+    BoardNumbers,
+    Manifest,
+    SiteFile,
+    building,
+    changes_since,
+    current,
+    numbers_of,
+)
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -57,34 +67,28 @@ def build(
     url: str = "",
     item_text: ItemText | None = None,
 ) -> Built:
-    """Build the site in the folder `root` unless it is current; `since` is the manifest of an earlier site.
-
-    Raises:
-        GoldspanError: The lake is empty or changes during the build, or the folder contains something else.
-    """
-    folder = SiteFolder(root)
-    lake_id, costs = lake_state(lake), costs_state(lake)
+    """Build the site in `root` unless it is current; GoldspanError if the lake is empty or changes meanwhile."""
+    lake_id, costs = lake_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
-    if stored := folder.current(made_from, costs):
+    if stored := current(root, made_from, costs):
         return Built(stored, is_current=True)
-    with folder.building() as new:
-        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
+    with building(root) as new:
+        files, numbers = _write(lake, new, (made_from, lake_id), say, since, url, item_text)
+        manifest = Manifest(
+            generator="goldspan report", format=1, fingerprint=made_from, lake=lake_id, costs=costs,
+            files=files, numbers=numbers,
+        )  # fmt: skip
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
-        if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
+        if lake_state(lake) != (lake_id, costs):
             message = "the lake changed while the site was being built; the earlier site is unchanged"
             hint = "Run the same command again when the other stage is done."
             raise GoldspanError(message, where=str(lake.root), hint=hint)
     return Built(manifest, is_current=False)
 
 
-def lake_state(lake: Lake) -> str:
-    """A fingerprint of all tables the pages show except costs; lakes built from the same inputs share it."""
-    return fingerprint(lake.state(*_READ))
-
-
-def costs_state(lake: Lake) -> str:
-    """A fingerprint of the content of the costs, which are measured and differ between otherwise equal lakes."""
-    return fingerprint([sha256_of_file(part.path) for part in lake.parts("costs")])
+def lake_state(lake: Lake) -> tuple[str, str]:
+    """Fingerprints of all tables the pages show except costs, and of these, which differ between equal lakes."""
+    return fingerprint(lake.state(*_READ)), fingerprint([sha256_of_file(part.path) for part in lake.parts("costs")])
 
 
 def code_state() -> str:
@@ -99,12 +103,12 @@ def code_state() -> str:
 def _write(
     lake: Lake,
     new: Path,
-    made_from: Manifest,
+    ids: tuple[str, str],
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
     item_text: ItemText | None,
-) -> Manifest:
+) -> tuple[dict[str, SiteFile], dict[str, BoardNumbers]]:
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
@@ -116,7 +120,7 @@ def _write(
 
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
-        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
+        metadata = {"goldspan.lake": ids[1], "goldspan.version": about["version"]}
         # The process that draws has nothing to do until the first boards are read here.
         downloaded = artist.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
@@ -129,9 +133,9 @@ def _write(
         frame = {
             "navigation": [entry for kind in kinds for entry in kind.entries(material.facts)],
             "project": about,
-            "lake_id": made_from.lake[:_ID_LENGTH],
+            "lake_id": ids[1][:_ID_LENGTH],
             "system_paths": material.facts.system_paths,
-            "build_id": made_from.fingerprint[:_ID_LENGTH],
+            "build_id": ids[0][:_ID_LENGTH],
             "changes": changes,
             "url": url,
         }
@@ -162,8 +166,11 @@ def _write(
         say(f"{counted(len(rows), 'download')} written")
         paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
         hashed = zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
-        files = {name: SiteFile(path.stat().st_size, sha256, rows.get(name)) for (name, path), sha256 in hashed}
-    return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
+        files = {
+            name: SiteFile(bytes=path.stat().st_size, sha256=sha256, rows=rows.get(name))
+            for (name, path), sha256 in hashed
+        }
+    return files, dict(sorted(numbers.items()))
 
 
 def _write_new(new: Path, path: str, content: bytes) -> None:

@@ -115,10 +115,7 @@ class Stored:
 
 
 def write_downloads(lake: Lake, site: Path, metadata: Mapping[str, str]) -> list[Stored]:
-    """Write every table as one file or more, and copy the files of published editions unchanged.
-
-    `metadata` is stored in each file written.
-    """
+    """Write every table, with `metadata`, as one file or more; copy the files of published editions unchanged."""
     runs, folder, stored = run_kinds(lake).collect(), site / DATA_FOLDER, []
     folder.mkdir(parents=True)
     editions = lake.editions if isinstance(lake, LakeWithEditions) else []

@@ -1,21 +1,16 @@
-"""The site's folder: a site is built next to the old one and swapped in whole; files of others are never replaced.
-
-Also compares the primary numbers of the new site with the manifest of an earlier one.
-"""
+"""The site's folder: a site is built next to the old one and swapped in whole; files of others are never replaced."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 from filelock import FileLock
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import sha256_of_file
@@ -29,12 +24,9 @@ CHECKOUT = Path(__file__).parent.parent
 """The root of the checkout: code, templates and workflows."""
 
 MANIFEST, CHANGES = "manifest.json", "changes.json"
-GENERATOR = "goldspan report"
-_FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True)
-class SiteFile:
+class SiteFile(BaseModel):
     """A file of a site: its size, its hash and, for a table, its number of rows."""
 
     bytes: int
@@ -42,17 +34,15 @@ class SiteFile:
     rows: int | None = None
 
 
-@dataclass(frozen=True)
-class PrimaryNumber:
+class PrimaryNumber(BaseModel):
     """A system's primary score on a board, the number of items it is over, and the run id."""
 
-    value: float | None
+    value: float | None = None
     n: int
     run: str
 
 
-@dataclass(frozen=True)
-class BoardNumbers:
+class BoardNumbers(BaseModel):
     """A board's primary scores in a manifest, with what they depend on: the data and the protocol's hash (`rules`)."""
 
     title: str
@@ -62,115 +52,96 @@ class BoardNumbers:
     systems: Mapping[str, PrimaryNumber]
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(BaseModel):
     """A description of a built site: the fingerprints of its inputs, its files, and every board's primary numbers.
 
     `fingerprint` covers the code, the options and the lake without costs, `lake` only the latter, `costs` the measured
     costs, which alone differ between sites built from the same inputs.
     """
 
+    generator: Literal["goldspan report"]
+    format: Literal[1]
     fingerprint: str
     lake: str
-    costs: str
+    costs: str = ""
     files: Mapping[str, SiteFile]
-    numbers: Mapping[str, BoardNumbers]
+    numbers: Mapping[str, BoardNumbers] = {}
 
     def text(self) -> str:
         """The manifest as JSON text."""
-        files = {
-            name: {fact: value for fact, value in vars(file).items() if value is not None}
-            for name, file in sorted(self.files.items())
-        }
-        manifest = {"generator": GENERATOR, "format": _FORMAT_VERSION, **vars(self), "files": files}
-        return TypeAdapter(dict[str, object]).dump_json(manifest, indent=1).decode() + "\n"
+        return self.model_dump_json(indent=1, exclude_none=True) + "\n"
 
 
 def manifest_in(file: Path) -> Manifest:
-    """The manifest in a file; raises OSError, ValueError or RecursionError if it is not a manifest of this program."""
-    stored = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != _FORMAT_VERSION:
-        raise ValueError("it is not a manifest of a Goldspan site")
-    return TypeAdapter(Manifest).validate_python({"numbers": {}, "costs": "", **stored})
+    """The manifest in a file; raises OSError, or ValueError if it is not a manifest of this program."""
+    return Manifest.model_validate_json(file.read_bytes())
 
 
-class SiteFolder:
-    """A folder that holds a site; it need not exist yet."""
+def stored_manifest(site: Path) -> Manifest | None:
+    """The manifest of the last build; None if the folder contains no site built here."""
+    try:
+        return manifest_in(site / MANIFEST)
+    except (OSError, ValueError):
+        return None
 
-    def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        self._new = self.root.with_name(f".{self.root.name}.new")
-        self._old = self.root.with_name(f".{self.root.name}.old")
 
-    def manifest(self) -> Manifest | None:
-        """The manifest of the last build; None if the folder contains no site built here."""
-        try:
-            return manifest_in(self.root / MANIFEST)
-        except (OSError, ValueError, RecursionError):
-            return None
+def current(site: Path, fingerprint: str, costs: str) -> Manifest | None:
+    """The site's manifest if its fingerprints are these and no file has changed since; else None."""
+    stored = stored_manifest(site)
+    if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):
+        return None
+    paths = {site / name: file.sha256 for name, file in stored.files.items()}
+    return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
-    def current(self, fingerprint: str, costs: str) -> Manifest | None:
-        """The site's manifest if its fingerprints are these and no file has changed since; else None."""
-        stored = self.manifest()
-        if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):
-            return None
-        paths = {self.root / name: file.sha256 for name, file in stored.files.items()}
-        return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
-    def check(self) -> None:
-        """Raise GoldspanError if the folder contains anything other than a site built here."""
-        names = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
-        if (not names and not self.root.is_file()) or self.manifest() is not None:
-            return
+@contextmanager
+def building(site: Path) -> Iterator[Path]:
+    """Yield a new folder, which replaces the site if the block ends well; files that no build wrote are kept.
+
+    Raises:
+        GoldspanError: The folder contains no site but something else, or cannot be written.
+    """
+    site = site.resolve()
+    new, old = (site.with_name(f".{site.name}.{end}") for end in ("new", "old"))
+    names = sorted(path.name for path in site.iterdir()) if site.is_dir() else []
+    if (names or site.is_file()) and stored_manifest(site) is None:
         message = "this folder is not empty and not a Goldspan site, so nothing is written to it"
         hint = "Name an empty or a new folder: make report SITE=…"
-        raise GoldspanError(message, where=str(self.root), examples=names, hint=hint, code=Exit.USAGE)
+        raise GoldspanError(message, where=str(site), examples=names, hint=hint, code=Exit.USAGE)
+    try:
+        site.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(site.with_name(f".{site.name}.lock")):
+            # A build that was killed between the two renames left the site under its old name.
+            if old.exists() and not site.exists():
+                old.rename(site)
+            for left in (new, old):
+                shutil.rmtree(left, ignore_errors=True)
+            new.mkdir()
+            try:
+                yield new
+                _swap(site, new, old)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+                shutil.rmtree(old, ignore_errors=True)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        # Polars errors other than a refused write are not about this folder.
+        if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
+            raise
+        message = f"the site could not be written: {refusal_of(error) or error}"
+        raise GoldspanError(message, where=str(site), hint="The earlier site is unchanged.") from error
 
-    @contextmanager
-    def building(self) -> Iterator[Path]:
-        """Yield a new folder to write into; it replaces the site if the block ends without an error.
 
-        Files of the old site are dropped, except those that no build wrote: they are copied over.
-        """
-        self.check()
-        try:
-            self.root.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.root.with_name(f".{self.root.name}.lock")):
-                self._recover()
-                self._new.mkdir()
-                try:
-                    yield self._new
-                    self._swap()
-                finally:
-                    shutil.rmtree(self._new, ignore_errors=True)
-                    shutil.rmtree(self._old, ignore_errors=True)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            # Polars errors other than a refused write are not about this folder.
-            if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
-                raise
-            message = f"the site could not be written: {refusal_of(error) or error}"
-            raise GoldspanError(message, where=str(self.root), hint="The earlier site is unchanged.") from error
-
-    def _recover(self) -> None:
-        """Clean up after a killed build, and restore the site if it was killed between the two renames."""
-        if self._old.exists() and not self.root.exists():
-            self._old.rename(self.root)
-        for left in (self._new, self._old):
-            shutil.rmtree(left, ignore_errors=True)
-
-    def _swap(self) -> None:
-        stored = self.manifest()
-        if stored is not None:
-            ours = {*stored.files, MANIFEST}
-            for path in sorted(self.root.rglob("*")):
-                name = path.relative_to(self.root)
-                to = self._new / name
-                if path.is_file() and name.as_posix() not in ours and not to.exists():
-                    to.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(path, to)
-        if self.root.exists():
-            self.root.rename(self._old)
-        self._new.rename(self.root)
+def _swap(site: Path, new: Path, old: Path) -> None:
+    stored = stored_manifest(site)
+    ours = {*stored.files, MANIFEST} if stored else set()
+    for path in sorted(site.rglob("*")) if stored else ():
+        name = path.relative_to(site)
+        if path.is_file() and name.as_posix() not in ours and not (new / name).exists():
+            (new / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, new / name)
+    if site.exists():
+        site.rename(old)
+    new.rename(site)
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
@@ -178,12 +149,17 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
     numbers = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
-        systems = {row.run.system: PrimaryNumber(row.number, row.n, row.run.run_id) for row in board.every}
-        if systems:
-            title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
+        if board.every:
             source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
-            data, name = f"{source}, {count(benchmark.n_scorable)} items", f"{protocol.name} {protocol.task}".strip()
-            numbers[name] = BoardNumbers(title, board_page(benchmark.name), data, protocol.hash, systems)
+            numbers[f"{protocol.name} {protocol.task}".strip()] = BoardNumbers(
+                title=f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}",
+                path=board_page(benchmark.name),
+                data=f"{source}, {count(benchmark.n_scorable)} items",
+                rules=protocol.hash,
+                systems={
+                    row.run.system: PrimaryNumber(value=row.number, n=row.n, run=row.run.run_id) for row in board.every
+                },
+            )
     return numbers
 
 

@@ -1,7 +1,4 @@
-"""How values are shown to people: numbers, names of slices, hidden characters, and addresses of views.
-
-The state of a view is stored after the `#` of its address, so the same files work on any host and from a folder.
-"""
+"""How values are shown to people: numbers, names of slices, hidden characters, and addresses of views."""
 
 import json
 import re

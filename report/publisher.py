@@ -12,10 +12,7 @@ from report.tables_read import TablesRead
 
 @dataclass(frozen=True)
 class Page:
-    """A page to be rendered from a template, with its path in the site and the title of the browser's tab.
-
-    `description` is a sentence for link previews; `files` are data loaded on demand: path in the site → content.
-    """
+    """A page of the site at `path`, with a sentence for link previews, and data loaded on demand (path → content)."""
 
     path: str
     title: str
@@ -26,11 +23,7 @@ class Page:
 
 
 class SiteMaterial:
-    """The input of all pages: the lake's tables, the leaderboards of every benchmark (headline first), the options.
-
-    `written` are the downloads, which may still be being written; `project` is that section of pyproject.toml.
-    `is_local`: neither an address of the site nor an `item_text` was given, so the site is for this machine only.
-    """
+    """The input of all pages. `is_local`: neither `url` nor `item_text` was given, so it is for this machine only."""
 
     def __init__(
         self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText | None,
@@ -51,10 +44,7 @@ class SiteMaterial:
 
 @dataclass(frozen=True)
 class Publisher:
-    """The maker of all pages of one kind; `doc` is its module's docstring, whose first line describes the pages.
-
-    `order` is the place of the kind in the navigation, `entries` returns its entries there: titles and paths.
-    """
+    """The maker of all pages of a kind: its module's docstring describes them, `entries` are in the navigation."""
 
     name: str
     order: int

@@ -36,13 +36,7 @@ _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships
 
 
 def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> Path:
-    """Write one benchmark's rows as the edition `<benchmark>-<edition>` into the folder `to`; replace an older one.
-
-    `label` is the edition's name for people: `function level`.
-
-    Raises:
-        GoldspanError: The lake contains no run of the benchmark, or `edition` has characters that are not allowed.
-    """
+    """Write one benchmark's rows as the edition `<benchmark>-<edition>`, titled `label`, into the folder `to`."""
     if not re.fullmatch(r"[a-z0-9-]+", edition):
         raise GoldspanError(f"--edition {edition!r} is no name", hint="Use a to z, 0 to 9 and -.", code=Exit.USAGE)
     if not lake.parts("runs", benchmark=benchmark):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -15,23 +15,18 @@ from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.pools import own_pool
 from lake.store import Lake
-from lake.text import percent
+from lake.tables import PROGRAMS
+from lake.text import counted, percent
 from lake.usage import run_costs, run_usage
-from report.charts.figures import ORACLE_KIND
+from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.downloads import run_kinds
+from report.editions import EDITION_TAG
 from report.format import score, slug
-from report.models import ALL_ITEMS, BenchmarkRow, DeclarationRow, ProtocolRow, RunRow
+from report.models import ALL_ITEMS, BUILT_IN, COMPLETE, BenchmarkRow, ProtocolRow, RunRow, TableRow
 
 
-class ChunkCount(NamedTuple):
-    """The number of chunks of some files, and their mean non-whitespace characters (0 if there is no chunk)."""
-
-    n: int
-    mean_size: float
-
-
-def chunk_counts(lake: Lake, tasks: Sequence[DeclarationRow]) -> Mapping[tuple[str, str], ChunkCount]:
-    """(task, chunker) → chunks in the pools of the task's scorable items; equal contents count once."""
+def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
+    """task, chunker, n_chunks, mean chunk_size: chunks in the pools of scorable items, equal contents once."""
     pools = [
         lake.scan("items", benchmark=task.benchmark)
         .filter("scorable")
@@ -39,37 +34,15 @@ def chunk_counts(lake: Lake, tasks: Sequence[DeclarationRow]) -> Mapping[tuple[s
         .unique()
         for task in tasks
     ]
-    if not pools:
-        return {}
-    cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
-    files = lake.scan("files").join(pl.concat(pools), on="pool_id").select("task", "sha256").unique()
-    counts = files.join(cut, on="sha256").group_by("task", "chunker").agg(pl.col("n", "n_covered").sum())
-    return {
-        (task, chunker): ChunkCount(n, covered / max(n, 1)) for task, chunker, n, covered in counts.collect().rows()
-    }
-
-
-def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
-    """Chunker → reason for falling back to another chunker → number of files."""
-    rows = lake.scan("chunk_status").filter(pl.col("fell_back").is_not_null()).group_by("chunker", "fell_back")
-    counts: dict[str, dict[str, int]] = {}
-    for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():
-        counts.setdefault(chunker, {})[reason] = n
-    return counts
-
-
-def left_out(lake: Lake) -> Mapping[str, str]:
-    """Chunker → share of the files' text covered by its chunks, for chunkers that do not cover all of it."""
-    rows = lake.scan("chunk_status").filter(pl.col("failed").is_null()).group_by("chunker")
-    sums = rows.agg(pl.col("n_covered", "n_nws").sum()).filter(pl.col("n_covered") < pl.col("n_nws")).sort("chunker")
-    return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
+    of_tasks = pl.concat([pl.LazyFrame(schema={"task": pl.String(), "pool_id": pl.String()}), *pools])
+    files = lake.scan("files").join(of_tasks, on="pool_id").select("task", "sha256").unique()
+    n_chunks, n_covered = pl.col("n_chunks").sum(), pl.col("n_covered").sum()
+    counts = files.join(lake.scan("chunk_status"), on="sha256").group_by("task", "chunker")
+    return counts.agg(n_chunks, chunk_size=n_covered / pl.max_horizontal(n_chunks, 1))
 
 
 def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
-    """(benchmark, value of `subset/split/level`) → a sentence on ties: accuracy@1 of equal scores, and of chance.
-
-    Equal scores keep the candidates' order. Only scorable items whose gold is one of several candidates count.
-    """
+    """(benchmark, `subset/split/level`) → a sentence: what ties in the candidates' order are worth at accuracy@1."""
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
     value = pl.concat_str("subset", "split", "level", separator="/")
@@ -96,7 +69,7 @@ def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, i
     return {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}
 
 
-_D = TypeVar("_D", bound=DeclarationRow)
+_D = TypeVar("_D", bound=TableRow)
 MAX_STEPS = 20
 _USED = {
     "Tokens": "n_tokens", "US dollars": "usd", "Seconds": "seconds", "Turns": "n_turns", "Tool calls": "n_calls",
@@ -105,11 +78,7 @@ _USED = {
 
 
 class TablesRead:
-    """The lake's tables for the pages; a frame named like a table contains its rows.
-
-    Raises:
-        GoldspanError: The lake contains no benchmark, or a row cannot be read.
-    """
+    """The lake's tables for the pages, each frame named like its table; GoldspanError if there is no benchmark."""
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
@@ -123,20 +92,16 @@ class TablesRead:
             protocol.primary = Primary(**protocol.primary)
             if protocol.primary.aggregate not in AVERAGES:
                 raise unknown_name(protocol.primary.aggregate, "average", AVERAGES, code=Exit.INVALID)
-        self.tasks = self._declared("tasks", DeclarationRow)
-        self.metrics = self._declared("metrics", DeclarationRow)
-        self.chunkers = self._declared("chunkers", DeclarationRow)
-        self.retrievers = self._declared("retrievers", DeclarationRow)
+        self.tasks, self.metrics, self.chunkers, self.retrievers = (
+            self._declared(name, TableRow) for name in ("tasks", "metrics", "chunkers", "retrievers")
+        )
+        self._count_covered()
         self.formats = lake.read("formats").sort("name").to_dicts()
         submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
         self.submissions = submitted.to_dicts()
         self.runs = self._runs()
         self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
-        self.slice_sizes = slice_sizes(lake)
-        used = sorted({run.task for run in self.runs} & set(self.tasks))
-        self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
-        self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
-        self.effects = lake.read("effects")
+        self.slice_sizes, self.pool_orders, self.effects = slice_sizes(lake), pool_orders(lake), lake.read("effects")
         self.steps = coverage_by_step(lake, {name: each.primary.granularity for name, each in self.protocols.items()})
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")
@@ -145,7 +110,10 @@ class TablesRead:
     def _declared(self, name: str, kind: type[_D], **added: str) -> dict[str, _D]:
         """The rows of a table of declarations by name, with some values added."""
         rows = self.lake.read(name).sort("name").iter_rows(named=True)
-        return {row["name"]: kind(**row, table=name, **added) for row in rows}
+        return {
+            row["name"]: kind(**row, **added, table=name, shown_name=row.get("display_name") or row["name"])
+            for row in rows
+        }
 
     def _benchmarks(self) -> dict[str, BenchmarkRow]:
         # Only scorable items count, since scores are over them.
@@ -165,39 +133,48 @@ class TablesRead:
         )
         counts: dict[str, dict[str, Any]] = {row.pop("benchmark"): row for row in items.to_dicts()}
         nothing = {"why_not": [], "n_items": 0, "n_scorable": 0, "n_repos": 0, "languages": [], "subsets": []}
+        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
         declared = self._declared("benchmarks", BenchmarkRow)
-        for name, benchmark in declared.items():
-            vars(benchmark).update(counts.get(name, nothing))
-            benchmark.why_not = sorted(benchmark.why_not, key=lambda reason: (-reason["count"], reason["why_not"]))
-            benchmark.subject = benchmark.title
-            benchmark.label = benchmark.label if benchmark.label in benchmark.tags else ""
-            benchmark.title = f"{benchmark.shown_name} ({benchmark.label})" if benchmark.label else benchmark.shown_name
+        for name, row in declared.items():
+            vars(row).update(counts.get(name, nothing))
+            row.why_not = sorted(row.why_not, key=lambda reason: (-reason["count"], reason["why_not"]))
+            row.label = row.label if row.label in row.tags else ""
+            row.subject, row.title = row.title, f"{row.shown_name} ({row.label})" if row.label else row.shown_name
+            row.gold_rules = {rule["name"]: rule["meaning"] for rule in row.gold_rules}
+            row.kind, row.is_edition = row.like or name, EDITION_TAG in row.tags
+            row.is_own = bool(row.like) and not row.is_edition
+            what = "declaration" if row.source.lower().endswith((".yaml", ".yml")) else "folder"
+            row.provenance = known.get(row.source, f"a local copy, {what} “{row.source}”")
         return dict(sorted(declared.items(), key=lambda each: (each[1].place, each[0])))
 
-    def _runs(self) -> tuple[RunRow, ...]:
+    def _count_covered(self) -> None:
+        """Add to each chunker why and how often files fell back to another, and the share of text in its chunks."""
+        of_read = pl.col("n_covered", "n_nws").filter(pl.col("failed").is_null()).sum()
+        status = self.lake.scan("chunk_status").group_by("chunker", "fell_back").agg(of_read, n=pl.len())
+        stored = status.sort("chunker", "fell_back").collect()
+        for name, chunker in self.chunkers.items():
+            mine = stored.filter(chunker=name)
+            chunker.fallbacks = mine.drop_nulls("fell_back").select("fell_back", "n").rows()
+            n_covered, n_nws = (int(mine[name].sum()) for name in ("n_covered", "n_nws"))
+            chunker.covered = percent(n_covered, n_nws) if n_covered < n_nws else ""
+
+    def _runs(self) -> list[RunRow]:
         lake, submissions = self.lake, {row["run_id"]: row for row in self.submissions}
         costs, usage = ({row["run_id"]: row for row in of(lake).collect().to_dicts()} for of in (run_costs, run_usage))
         for row in usage.values():
             row["numbers"] = [(head, row[name], row[f"{name}_known"]) for head, name in _USED.items()]
-        texts = pl.col("format", "file", "parameters", "versions").fill_null("")
-        rows = run_kinds(lake).with_columns(texts).sort("benchmark", "system", "run_id").collect()
-        titles = {name: each.title or name for name, each in self.retrievers.items()}
-        systems = rows.select("system", "retriever", "chunker").unique().iter_rows()
-        n_called = Counter((titles.get(retriever, retriever), chunker) for _, retriever, chunker in systems)
-        runs = []
-        for row in rows.iter_rows(named=True):
-            run_id, kind, title = row["run_id"], row.pop("kind"), titles.get(row["retriever"], row["retriever"])
-            added = {
-                "notes": row["notes"] or [],
-                "retriever_title": title if title and n_called[title, row["chunker"]] == 1 else "",
-                "baseline": kind in ("baseline", ORACLE_KIND),
-                "has_steps": kind == "agent",
-                "cost": costs.get(run_id),
-                "usage": usage.get(run_id),
-                "submission": submissions.get(run_id),
-            }
-            runs.append(RunRow(**row | added))
-        return tuple(runs)
+        stored = run_kinds(lake).with_columns(pl.col("format", "file", "parameters", "versions").fill_null(""))
+        # A retriever's title names its system, unless others have the same title and chunker.
+        title = pl.col("retriever").replace({name: each.title or name for name, each in self.retrievers.items()})
+        is_clear = pl.col("system").n_unique().over(title, "chunker") == 1
+        stored = stored.with_columns(title=pl.when(is_clear).then(title).fill_null("")).collect().lazy()
+        tasks = {*stored.select("task").collect()["task"]} & self.tasks.keys()
+        counts = chunk_counts(lake, [self.tasks[name] for name in sorted(tasks)])
+        rows = stored.join(counts, on=["task", "chunker"], how="left").sort("benchmark", "system", "run_id").collect()
+        return [
+            _run(row, *(of.get(row["run_id"]) for of in (costs, usage, submissions)))
+            for row in rows.iter_rows(named=True)
+        ]
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
         """A table's rows over headline slices, `all` and `subset`; the columns `measure` match the primary metric."""
@@ -217,15 +194,14 @@ class TablesRead:
         is listed once per task, because scores of different tasks must not be compared.
         """
         mine = [each for each in self.protocols.values() if each.benchmark == benchmark and not each.parity_only]
-        scored = set(self.scored.select("protocol", "task").iter_rows())
+        mine.sort(key=lambda protocol: (protocol.place, protocol.name))
+        scored = {*self.scored.select("protocol", "task").iter_rows()}
         names = {name for name, _ in scored}
         boards = []
-        for protocol in sorted(mine, key=lambda protocol: (protocol.place, protocol.name)):
+        for protocol in [each for each in mine if each.name in names] or mine:
             tasks = [task for task in protocol.tasks if (protocol.name, task) in scored]
-            if len(tasks) > 1:
-                boards += [ProtocolRow(**vars(protocol) | {"task": task}) for task in tasks]
-            elif protocol.name in names or not any(each.name in names for each in mine):
-                boards.append(protocol)
+            of_tasks = [ProtocolRow(**vars(protocol) | {"task": task}) for task in tasks]
+            boards += of_tasks if len(tasks) > 1 else [protocol]
         return boards
 
     def board_rows(self, protocol: ProtocolRow) -> pl.LazyFrame:
@@ -238,10 +214,6 @@ class TablesRead:
         """The runs of a benchmark."""
         return [run for run in self.runs if run.benchmark == benchmark]
 
-    def chunks_of(self, run: RunRow) -> ChunkCount | None:
-        """The chunks that a run searches; None if they are not known."""
-        return self.chunk_counts.get((run.task, run.chunker or ""))
-
     @cached_property
     def system_paths(self) -> Mapping[str, str]:
         """System → path of its page; names that give the same slug are told apart by a hash."""
@@ -251,6 +223,29 @@ class TablesRead:
             system: f"systems/{name}{f'-{sha256_of(system.encode())[:8]}' if n_alike[name.lower()] > 1 else ''}.html"
             for system, name in slugs.items()
         }
+
+
+_Row = dict[str, Any]
+
+
+def _run(row: _Row, cost: _Row | None, usage: _Row | None, submission: _Row | None) -> RunRow:
+    """A row of :func:`run_kinds` as a run; its `title` is that of its retriever, empty if it is ambiguous."""
+    run = RunRow(**row | {"notes": row["notes"] or []}, cost=cost, usage=usage, submission=submission)
+    run.baseline, run.has_steps = row["kind"] in ("baseline", ORACLE_KIND), row["kind"] == "agent"
+    run.comparable = run.status == COMPLETE and run.limit is None
+    own = "baseline" if run.baseline else "retriever" if run.origin == BUILT_IN else run.origin
+    run.kind = "agent" if run.has_steps else submission["kind"] if submission else own
+    run.drawn = row["kind"] if run.baseline else run.kind if run.kind in KIND_LOOKS else "retriever"
+    models = usage["models"].split(", ") if usage else []
+    model = counted(len(models), "model") if len(models) > 1 else "".join(models)
+    made_of = [run.format, model, submission["date"] if submission else ""] if run.has_steps else []
+    run.short_name = run.title or run.system
+    run.by = (run.chunker or "") if run.title else ", ".join(filter(None, made_of))
+    run.full_name = f"{run.title} over {run.chunker}" if run.title and run.chunker else run.short_name
+    answers = "trajectories" if run.has_steps else "ranking"
+    is_own = run.origin == BUILT_IN or run.format in PROGRAMS
+    run.provenance = "run here" if is_own else f"scored here from the submitted {answers}"
+    return run
 
 
 def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:

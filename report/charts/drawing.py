@@ -1,17 +1,14 @@
 """Common parts of all charts: look, axes, legend, rendering by Vega, and the files to download.
 
-Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark. A
-downloaded picture works without the site: it uses the style sheet's light colours and common fonts, and contains its
-title and its population. Altair builds the specification of each kind of chart once, with placeholders (`@name`, here
-called holes) for values that differ between charts.
+Marks are drawn in `currentColor` or custom properties of the style sheet, so one picture serves light and dark. Altair
+builds each kind of chart once, with placeholders (`@name`, here called holes) for values that differ between charts.
 """
 
 import json
-import math
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +31,7 @@ _VEGA_LITE = "6.4"
 FONT = 12
 _LEAST, _MOST = 11 / FONT, 1.3  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 INK, LINE, MUTED = "currentColor", "var(--line)", "var(--muted)"
-WIDTH, CHARACTER = 560, 7.2
+CHARACTER = 7.2
 # With a limit of its length, Vega would measure each label three times.
 _CONFIG = {
     "background": "transparent",
@@ -50,7 +47,7 @@ _CONFIG = {
 _HEADER = {
     "title": None, "labelAnchor": "start", "labelFontSize": FONT, "labelFontWeight": "bold", "labelColor": INK,
 }  # fmt: skip
-_MOST_MARKS, _PANELS_BESIDE = 8, 2
+_PANELS_BESIDE = 2
 _HOLE = re.compile(r'\["@(\w+)"\]|"@(\w+)"')
 
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
@@ -97,11 +94,13 @@ def drawn(
     padding: int | Mapping[str, float] = 4,
     panels: Sequence[str] = (),
 ) -> str:
-    """A chart of some layers as an `<svg>` element; it scrolls where its text would become too small.
-
-    `holes` has the values of the layers' holes, `tables` their rows, `size` is a plot's in pixels, `padding` the room
-    around it, `name` the text for screen readers. With `panels` there is a plot for each value of column `panel`.
-    """
+    """A chart of some layers as an `<svg>`; `size` is that of a plot, of which `panels` have one each."""
+    kinds = {row.get("kind") for rows in tables.values() for row in rows}
+    looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in kinds}
+    names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"
+    colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
+    of_kinds = {"kinds": list(looks), "colours": colours, "shapes": shapes, "legend": f"{names}[datum.label]"}
+    holes = {**holes, **of_kinds}
     # Only panels are compiled with their size: otherwise it is two numbers of the compiled chart.
     compiled = _compiled(layers, size if panels else (1, 1), tuple(panels))
     chart = json.loads(_HOLE.sub(lambda hole: json.dumps(holes[hole[1] or hole[2]]), compiled))
@@ -139,35 +138,8 @@ def at_pixel(x: float | str) -> alt.XValue:
     return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
 
 
-def powers_axis(field: str) -> alt.X:
-    """A logarithmic x axis; :func:`powers` returns the values of its holes."""
-    axis = alt.Axis(
-        title="@x", values=["@x_values"], format=",~r", grid=True, domain=False, ticks=False,
-        labelOverlap="greedy", labelSeparation=2 * CHARACTER,
-    )  # fmt: skip
-    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=["@x_domain"], nice=False), axis=axis)
-
-
-def powers(title: str, numbers: Sequence[float], beyond: float) -> dict[str, object]:
-    """Title, range and ticks, to fill the holes of :func:`powers_axis`; `beyond` is the room at either end as a factor.
-
-    Ticks are at round numbers: 1, 2, 5, 10, … or, if these are too many, powers of 10.
-    """
-    low, high = min(numbers) / beyond, max(numbers) * beyond
-    tens = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    values = [power * digit for power in tens for digit in (1, 2, 5) if low <= power * digit <= high]
-    few = values if len(values) <= _MOST_MARKS else [power for power in tens if low <= power <= high]
-    return {"x": title, "x_domain": [low, high], "x_values": few}
-
-
-def value_axis() -> alt.Y:
-    """The y axis of scores; its holes are `y` (the title) and `y_domain`."""
-    axis = alt.Axis(title="@y", tickCount=5, grid=True, domain=False, ticks=False)
-    return alt.Y("value:Q", scale=alt.Scale(domain=["@y_domain"], nice=False), axis=axis)
-
-
 def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
-    """The encodings of a system's kind as colour and shape, with a legend; :func:`kinds_in` fills their holes."""
+    """The encodings of a system's kind as colour and shape, with a legend; :func:`drawn` fills their holes."""
     legend = alt.Legend(
         orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
         labelExpr="@legend", symbolStrokeWidth=0,
@@ -176,30 +148,8 @@ def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)
 
 
-def kinds_in(kinds: Iterable[str]) -> dict[str, object]:
-    """The names, colours and shapes of the kinds in a chart, to fill the holes of :func:`by_kind`."""
-    known = set(kinds)
-    looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in known}
-    names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"
-    colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
-    return {"kinds": list(looks), "colours": colours, "shapes": shapes, "legend": f"{names}[datum.label]"}
-
-
 def write_figure(path: Path, svg: str, title: str, population: str, numbers: str) -> None:
-    """Write a figure's files: the picture as stand-alone SVG and PDF, its numbers as CSV; `path` has no suffix.
-
-    Equal figures give equal bytes, in the PDF too.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture = _alone(svg, title, population)
-    path.with_suffix(".svg").write_text(picture, encoding="utf-8")
-    path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
-    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", picture)))
-    same = _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
-    path.with_suffix(".pdf").write_bytes(same)
-
-
-def _alone(svg: str, title: str, population: str) -> str:
+    """Write a figure as stand-alone SVG and PDF (always the same bytes), and its numbers as CSV."""
     (width, height), opening = map(float, _SIZE.findall(svg)[0]), _OPENING.match(svg)
     per_line = max(20, int((width - 2 * _MARGIN) / _CHARACTER))
     lines = [
@@ -208,7 +158,7 @@ def _alone(svg: str, title: str, population: str) -> str:
         for line in textwrap.wrap(visible(text), per_line)
     ]
     head = _MARGIN + _LINE * len(lines) + 8
-    return _filled(
+    picture = _filled(
         "figure.svg",
         width=f"{width + _MARGIN:g}",
         height=f"{height + head + _MARGIN:g}",
@@ -218,6 +168,12 @@ def _alone(svg: str, title: str, population: str) -> str:
         head=head,
         inner=Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
     )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".svg").write_text(picture, encoding="utf-8")
+    path.with_suffix(".csv").write_text(numbers, encoding="utf-8")
+    content = vlc.svg_to_pdf(_FOREIGN.sub("?", _WEIGHT.sub("", picture)))
+    same = _LISTED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), content)
+    path.with_suffix(".pdf").write_bytes(same)
 
 
 def _filled(template: str, **values: object) -> str:

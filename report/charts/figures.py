@@ -28,9 +28,6 @@ ORACLE_KIND = "oracle"
 _artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
 """A stack: the executor that draws, and the site that figures are written to (None: no files)."""
 
-Rows = Sequence[Sequence[str | float | int | None]]
-"""The rows of a figure's numbers."""
-
 
 class KindLook(NamedTuple):
     """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
@@ -51,9 +48,8 @@ KIND_LOOKS: Mapping[str, KindLook] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One system in a chart: its group, its score, and the interval (None if there is none)."""
+    """One system in a chart: its score, and the interval (None if there is none)."""
 
-    group: str
     label: str
     kind: str
     value: float
@@ -74,10 +70,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture (`svg`, which may not be drawn yet) with its title, its population and its `numbers` as CSV.
-
-    `name` is the path of its files within FIGURES, without a suffix.
-    """
+    """A picture, which may not be drawn yet, its `numbers` as CSV, and the path of its files (`name`)."""
 
     name: str
     title: str
@@ -105,41 +98,37 @@ def drawing(site: Path) -> Iterator[Executor]:
     with Engine(1).executor() as artist:
         _artists.append((artist, site))
         # Start it now: it takes a second until it can draw, during which tables are read here.
-        draw("plots.forest_chart", [Point("", "", ORACLE_KIND, 0.0)], "")
+        draw("plots.forest_chart", [Point("", ORACLE_KIND, 0.0)], "")
         try:
             yield artist
         finally:
             _artists.pop()
 
 
-def draw(function: str, *what: object) -> Future[str]:
-    """The future result of a function (`drawing.write_shared_picture`) that is called where figures are drawn."""
-    return _artists[-1][0].submit(_drawn, function, what)
+def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[str]:
+    """The future result of a function called where figures are drawn; a picture is also written to `files`."""
+    return _artists[-1][0].submit(_drawn, function, what, files)
 
 
 def draw_figure(
-    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
-) -> Figure:
+    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+) -> Figure:  # fmt: skip
     """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    (artist, site), numbers = _artists[-1], io.StringIO()
+    numbers, (_, site) = io.StringIO(), _artists[-1]
     csv.writer(numbers, lineterminator="\n").writerows([columns, *rows])
     about = (title, population, numbers.getvalue())
-    files = (site / FIGURES / name, *about) if site else ()
-    return Figure(name, *about, artist.submit(_drawn, function, what, files))
+    return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
 
 
-def _drawn(function: str, what: Sequence[object], files: Sequence[object] = ()) -> str:
-    """Call a function and return its result; if `files` is given, write the picture's files too."""
-    picture = _called(function, *what)
-    if files:
-        _called("drawing.write_figure", files[0], picture, *files[1:])
-    return picture
-
-
-def _called(function: str, *what: object) -> str:
+def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:
     # Imported only in the process that draws: Altair and Vega take long to import.
+    drawing, plots = (import_module(f"report.charts.{name}") for name in ("drawing", "plots"))
     module, _, name = function.partition(".")
-    return str(getattr(import_module(f"report.charts.{module}"), name)(*what))
+    picture = str(getattr({"drawing": drawing, "plots": plots}[module], name)(*what))
+    if files:
+        drawing.write_figure(files[0], picture, *files[1:])
+    return picture
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:

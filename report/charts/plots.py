@@ -1,8 +1,6 @@
-"""Charts of one score per system, and line charts of scores over steps, sizes or costs.
+"""The charts: a forest of a few systems' scores, and lines of scores over steps, sizes or costs."""
 
-Each takes its systems in order, the titles of its axes, and `name`, the text for screen readers.
-"""
-
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,79 +16,30 @@ from report.charts.drawing import (
     INK,
     LINE,
     MUTED,
-    WIDTH,
     as_json,
     at_pixel,
     by_kind,
     drawn,
-    kinds_in,
     marks_of,
-    powers,
-    powers_axis,
-    value_axis,
 )
 from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, cut
 from report.format import score
 
-_ROW, _GAP = 21, 6
-_LABEL_END = -12
-_FOREST, _FOREST_NAME = 100, 25
-
-
-def score_chart(points: Sequence[Point], title: str, name: str) -> str:
-    """A chart of one metric: a row per system, in groups, with the score as a mark and a number, and its interval."""
-    bottom = min([0.0, *(point.value for point in points)])
-    top = max([1.0, *(point.high or point.value for point in points)])
-    rows: list[dict[str, object]] = []
-    groups: list[dict[str, object]] = []
-    height = 0
-    for number, point in enumerate(points):
-        if number == 0 or point.group != points[number - 1].group:
-            height += _GAP if groups else 0
-            groups.append({"group": cut(point.group), "y": height + _ROW / 2})
-            height += _ROW
-        rows.append(_row(point, height + _ROW / 2, bottom, score(point.value)))
-        height += _ROW
-    # Left of every label, even in a wider font than the one used for the layout.
-    left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
-    holes = {"x": title, "x_domain": [bottom, top], "y_domain": [height, 0], "left": left}
-    kinds = kinds_in(point.kind for point in points)
-    return drawn(_score_layers(), holes | kinds, {"rows": rows, "groups": groups}, (WIDTH, height), name)
-
-
-@cache
-def _score_layers() -> str:
-    axis = alt.Axis(title="@x", tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
-    x = alt.X("value:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=["@y_domain"]), axis=None)
-    colour, shape = by_kind()
-    base = marks_of("rows")
-    dots = base.encode(x=x, y=y)
-    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=y)
-    heads = marks_of("groups").encode(y=y, x=at_pixel("@left"), text=alt.Text("group:N"))
-    return as_json([
-        dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
-        known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
-        dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
-        # To the right of the interval, which would cross it out.
-        base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
-        base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
-        heads.mark_text(align="left", color=INK, fontWeight="bold"),
-    ])  # fmt: skip
+_ROW, _FOREST, _FOREST_NAME = 21, 100, 25
 
 
 def forest_chart(points: Sequence[Point], name: str) -> str:
     """A chart of a few systems: a row each with its name, interval and mark, and the score to the right."""
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
-    height = _ROW * len(points)
     rows = [
-        _row(point, _ROW * (number + 0.5), bottom, f"{point.value:.2f}", _FOREST_NAME)
-        for number, point in enumerate(points)
+        asdict(point) | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
+        for y, point in enumerate(points)
     ]
     # Room for a wider font than the one used for the layout.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
-    holes = {"x_domain": [bottom, top], "y_domain": [height, 0]} | kinds_in(point.kind for point in points)
+    height = _ROW * len(points)
+    holes = {"x_domain": [bottom, top], "y_domain": [height, 0]}
     return drawn(_forest_layers(bottom < 0), holes, {"rows": rows}, (_FOREST, height), name, padding)
 
 
@@ -113,13 +62,6 @@ def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     return as_json(layers)
 
 
-def _row(point: Point, y: float, bottom: float, shown: str, most: int = 24) -> dict[str, object]:
-    """A point as a row of a chart; its interval is cut at `bottom`, because names are left of the axis."""
-    low = None if point.low is None else max(point.low, bottom)
-    end = max(point.value, point.high or 0.0)
-    return {**asdict(point), "low": low, "y": y, "shown": shown, "label": cut(point.label, most), "end": end}
-
-
 MOST_TOGETHER = 6
 """With more curves, or with two of the same shade, each gets its own plot, with the others faintly behind."""
 
@@ -127,7 +69,7 @@ _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
 """As wide as a telephone, on which the names at the ends are replaced by a legend below."""
 
 _PANEL, _PANEL_HIGH = 290, 140
-_APART, _BEYOND, _ABOVE = 0.03, 1.25, 1.06
+_APART, _BEYOND, _ABOVE, _MOST_MARKS = 0.03, 1.25, 1.06, 8
 _DASHED = ("baseline", "oracle")
 
 
@@ -155,8 +97,9 @@ def line_chart(
         for at, value in zip(curve.places, curve.values, strict=True)
     ]  # fmt: skip
     top = _ABOVE * max([0.1, *(value for curve in curves for value in curve.values)])
-    x = powers(titles[0], places, _BEYOND) if has_marks else {"x": titles[0], "x_domain": [1, max(places)]}
-    holes = {**x, "y": titles[1], "y_domain": [0, top]} | kinds_in(curve.kind for curve in curves)
+    domain = [min(places) / _BEYOND, max(places) * _BEYOND] if has_marks else [1, max(places)]
+    holes: dict[str, object] = {"x": titles[0], "x_domain": domain, "y": titles[1], "y_domain": [0, top]}
+    holes["x_values"] = _powers(*domain) if has_marks else []
     labels = {
         number: cut(curves[number].label, LONG) + ("" if front else f" {score(curves[number].values[-1])}")
         for number in labelled
@@ -185,6 +128,13 @@ def line_chart(
     return _with_legend(drawn(layers, holes, tables, (_CURVES, _CURVES_HIGH), name, padding), ends[::-1])
 
 
+def _powers(low: float, high: float) -> list[float]:
+    """The marks of a logarithmic axis: 1, 2, 5, 10, … or, if these are too many, powers of 10."""
+    tens = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    values = [power * digit for power in tens for digit in (1, 2, 5) if low <= power * digit <= high]
+    return values if len(values) <= _MOST_MARKS else [power for power in tens if low <= power <= high]
+
+
 def _front(
     curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
 ) -> dict[str, list[dict[str, object]]]:
@@ -209,10 +159,18 @@ def _front(
 @cache
 def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front: bool) -> str:  # positional
     has_marks = way == "linear"
-    axis = alt.Axis(title="@x", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
-    x = powers_axis("at") if has_marks else alt.X("at:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
-    shade = alt.Color("shade:N", scale=None, legend=None)
-    y, (kind, shape) = value_axis(), by_kind(has_legend=has_front)
+    if has_marks:
+        axis = alt.Axis(
+            title="@x", values=["@x_values"], format=",~r", grid=True, domain=False, ticks=False,
+            labelOverlap="greedy", labelSeparation=2 * CHARACTER,
+        )  # fmt: skip
+        x = alt.X("at:Q", scale=alt.Scale(type="log", domain=["@x_domain"], nice=False), axis=axis)
+    else:
+        axis = alt.Axis(title="@x", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+        x = alt.X("at:Q", scale=alt.Scale(domain=["@x_domain"]), axis=axis)
+    axis = alt.Axis(title="@y", tickCount=5, grid=True, domain=False, ticks=False)
+    y = alt.Y("value:Q", scale=alt.Scale(domain=["@y_domain"], nice=False), axis=axis)
+    shade, (kind, shape) = alt.Color("shade:N", scale=None, legend=None), by_kind(has_legend=has_front)
     lines = marks_of("rows").encode(x=x, y=y, color=shade, detail=alt.Detail("curve:N"))
     if is_apart:
         others = lines.transform_filter("!datum.is_own").encode(color=alt.value(MUTED))
@@ -263,10 +221,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
-    """A picture followed by a legend, for narrow screens, where it is cut off at the plot's right and so has no names.
-
-    Its custom property `--whole` is its width relative to that of the part shown there.
-    """
+    """A picture (`--whole`: its width relative to the part left of the names) with a legend for narrow screens."""
     width, left = (float(re.findall(pattern, svg)[0]) for pattern in (r' width="([0-9.]+)"', r"translate\(([0-9.]+)"))
     whole = f"--whole:{width / (left + _CURVES + 6):.3f};"
     entry = Markup('<li><span class="swatch" style="background:{shade}"></span>{label}</li>')
@@ -276,14 +231,12 @@ def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
 
 def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
     """The places of the curves' names, as (curve, y from 0 to 1): at the ends, moved so that no two overlap."""
-    gap = _LINE_HEIGHT / height
+    gap, limit = _LINE_HEIGHT / height, 1.0
     order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
     placed: list[float] = []
     for number in order:
         placed.append(max(ends[number], placed[-1] + gap if placed else 0.0))
-    if placed and placed[-1] > 1.0:
-        limit = 1.0
-        for index in reversed(range(len(placed))):
-            placed[index] = min(placed[index], limit)
-            limit = placed[index] - gap
+    for index in reversed(range(len(placed) if placed and placed[-1] > limit else 0)):
+        placed[index] = min(placed[index], limit)
+        limit = placed[index] - gap
     return list(zip(order, placed, strict=True))

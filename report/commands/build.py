@@ -90,7 +90,7 @@ def _address(url: str) -> str:
 def _earlier(file: Path) -> Manifest:
     try:
         return manifest_in(file)
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         code = Exit.MISSING if isinstance(error, OSError) else Exit.INVALID
         what = f"--since cannot be read: {refusal_of(error) or str(error).splitlines()[0]}"
         hint = f"Give an earlier site of Goldspan or its {MANIFEST}; the first build needs no --since."

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -45,25 +44,23 @@ class Choice:
         if self.protocol:
             lookup(self.protocol, "protocol", facts.protocols)
         names = [name for name in facts.benchmarks if self.benchmark in ("", name)]
-        protocols = [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]
-        slices: dict[str, list[tuple[str, str]]] = {}
-        for each in protocols if self.slice else ():
-            rows = facts.board_rows(facts.protocols[each.name]).select("slice", "slice_value")
-            slices[each.name] = [(name, value) for name, value in rows.unique().sort(pl.all()).collect().iter_rows()]
-        places = [(protocol, self._where(slices.get(protocol.name, []))) for protocol in protocols]
-        if self.slice and not any(where for _, where in places):
-            known = {f"{name}={value}" for of_protocol in slices.values() for name, value in of_protocol}
+        known, boards = set[str](), list[Board]()
+        for protocol in [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]:
+            if not self.slice:
+                boards.append(build_board(facts, protocol))
+                continue
+            rows = facts.board_rows(facts.protocols[protocol.name]).select("slice", "slice_value").unique().collect()
+            known |= {"=".join(row) for row in rows.iter_rows()}
+            matching = [(name, value) for name, value in rows.iter_rows() if self.slice in (name, f"{name}={value}")]
+            if len(matching) == 1:
+                boards.append(build_board(facts, protocol, matching[0]))
+        if self.slice and not boards:
             raise unknown_name(self.slice, "slice", known)
-        boards = [build_board(facts, protocol, where) for protocol, where in places if where or not self.slice]
         scored = [board for board in boards if board.every]
         columns = [column for board in scored for column in board.columns]
         _check("metric", self.metrics, [name for column in columns for name in (column.name, column.metric)])
         _check("system", self.systems, [row.run.system for board in scored for row in board.every])
         return [part for board in scored if (part := self._part(board))]
-
-    def _where(self, slices: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-        matching = [(name, value) for name, value in slices if self.slice in (name, f"{name}={value}")]
-        return matching[0] if len(matching) == 1 else None
 
     def _part(self, board: Board) -> Board | None:
         """The board reduced to the selected columns and rows; None if no column or no row is left."""
@@ -78,6 +75,13 @@ class Choice:
         if not columns or not (rows or unranked):
             return None
         return Board(board.facts, board.protocol, board.slice, columns, rows, unranked, board.numbers)
+
+
+def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = sorted(set(known))
+    for name in names:
+        if choices and not any(is_picked(choice, [name]) for choice in choices):
+            raise unknown_name(name, kind, choices)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
@@ -101,13 +105,6 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     return str(run_ids[0])
 
 
-def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    choices = sorted(set(known))
-    for name in names:
-        if choices and not any(is_picked(choice, [name]) for choice in choices):
-            raise unknown_name(name, kind, choices)
-
-
 Written = bytes | Mapping[str, bytes]
 
 _TABLES: Mapping[str, tuple[str, list[str]]] = {
@@ -120,55 +117,19 @@ _RANKS = ("rank", "rank_low", "rank_high", "tie_group")
 """A system's rank by the primary metric, the ranks it may have given the verdicts, and its tie group."""
 
 
-class Export:
-    """The content of an export: the selected leaderboards if `run_id` is empty, else a table of that run."""
-
-    def __init__(self, lake: Lake, run_id: str, table: str, choice: Choice) -> None:
-        self.lake, self.run_id, self.table, self.choice = lake, run_id, table, choice
-
-    @cached_property
-    def boards(self) -> list[Board]:
-        """The selected leaderboards."""
-        return self.choice.boards(TablesRead(self.lake))
-
-    @cached_property
-    def run(self) -> ExportedRun:
-        """The run with its ranking, chunks and qrels."""
-        return ExportedRun(self.lake, self.run_id, self.choice.protocol)
-
-    @cached_property
-    def rows(self) -> pl.DataFrame:
-        """The scores of the leaderboards, or the run's table."""
-        if not self.run_id:
-            return _numbers(self.boards)
-        name, order = lookup(self.table, "table", _TABLES)
-        of_protocol = {"protocol": self.choice.protocol} if self.choice.protocol and name == "scores" else {}
-        rows = self.lake.read(name, run_id=self.run_id, **of_protocol).sort(order)
-        if name == "hits":
-            return rows
-        (system,) = self.lake.read("runs", run_id=self.run_id)["system"]
-        return rows.select(pl.lit(system).alias("system"), pl.all())
-
-
 class ExportFormat(NamedTuple):
-    """An export format: its meaning, and whether it is for `leaderboards`, `a run` or `both`.
-
-    A binary format, or one that writes a folder, is never written to stdout (`is_binary`).
-    """
+    """A format `of` `leaderboards`, `a run` or `both`; one that is binary or a folder is never written to stdout."""
 
     meaning: str
     of: str
-    write: Callable[[Export], Written]
+    write: Callable[..., Written]
     is_binary: bool = False
 
 
 def export(
     lake: Lake, run: str | None, format_name: str, output: Path | None, table: str, choice: Choice | None = None
 ) -> str:
-    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); return a line on what was written.
-
-    `run` is a run id or a system, None for the leaderboards; `output` None or `-` means stdout.
-    """
+    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); return a line on what was written."""
     output = None if output == Path("-") else output
     chosen = lookup(format_name, "format", FORMATS)
     wanted = "leaderboards" if run is None else "a run"
@@ -186,38 +147,46 @@ def export(
     if output is None and chosen.is_binary:
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
-    run_id = run_named(lake, run, choice.benchmark, choice.protocol) if run else ""
-    data = chosen.write(Export(lake, run_id, table, choice))
-    _write(output, data)
-    n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
-    return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
-
-
-def _write(path: Path | None, data: Written) -> None:
-    """Write bytes to a file or stdout (`path` None), or a mapping as the files of a folder, created if needed."""
+    data = chosen.write(*_content(lake, run, chosen.of, table, choice))
     try:
         if not isinstance(data, bytes):
             for name, content in data.items():
-                file = Path(path or "") / name
+                file = Path(output or "") / name
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(content)
-        elif path is None:
+        elif output is None:
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
         else:
-            path.write_bytes(data)
+            output.write_bytes(data)
     except BrokenPipeError:
         raise
     except OSError as error:
         message = f"the output could not be written: {error.strerror or error}"
-        raise GoldspanError(message, where=str(path or "stdout")) from error
+        raise GoldspanError(message, where=str(output or "stdout")) from error
+    n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
+    return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
+
+
+def _content(lake: Lake, run: str | None, of: str, table: str, choice: Choice) -> tuple[object, ...]:
+    """What a format writes: rows if it is `of` both leaderboards and runs, else the boards and `choice`, or the run."""
+    if run is None:
+        boards = choice.boards(TablesRead(lake))
+        return (_numbers(boards),) if of == "both" else (boards, choice)
+    run_id = run_named(lake, run, choice.benchmark, choice.protocol)
+    if of != "both":
+        return (ExportedRun(lake, run_id, choice.protocol),)
+    name, order = lookup(table, "table", _TABLES)
+    of_protocol = {"protocol": choice.protocol} if choice.protocol and name == "scores" else {}
+    rows = lake.read(name, run_id=run_id, **of_protocol).sort(order)
+    if name == "hits":
+        return (rows,)
+    (system,) = lake.read("runs", run_id=run_id)["system"]
+    return (rows.select(pl.lit(system).alias("system"), pl.all()),)
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
-    """A row per score of the boards; `is_shown` marks the average that the page shows of a metric.
-
-    Only rows of the primary metric have ranks.
-    """
+    """A row per score of the boards; `is_shown` marks the average on the page; only primary metrics have ranks."""
     rows = [
         {
             "benchmark": board.benchmark.name,
@@ -260,35 +229,27 @@ def _parquet(rows: pl.DataFrame) -> bytes:
 
 
 FORMATS: Mapping[str, ExportFormat] = {
-    "csv": ExportFormat("comma-separated values, a row per number", "both", lambda of: _csv(of.rows)),
-    "json": ExportFormat("a list of objects", "both", lambda of: f"{of.rows.write_json()}\n".encode()),
-    "parquet": ExportFormat("Parquet; needs -o", "both", lambda of: _parquet(of.rows), is_binary=True),
+    "csv": ExportFormat("comma-separated values, a row per number", "both", _csv),
+    "json": ExportFormat("a list of objects", "both", lambda rows: f"{rows.write_json()}\n".encode()),
+    "parquet": ExportFormat("Parquet; needs -o", "both", _parquet, is_binary=True),
     "md": ExportFormat(
         "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda of: markdown(of.boards, is_chosen=bool(of.choice.metrics)),
+        lambda boards, choice: markdown(boards, is_chosen=bool(choice.metrics)),
     ),
     "latex": ExportFormat(
         "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda of: latex(of.boards, is_chosen=bool(of.choice.metrics)),
+        lambda boards, choice: latex(boards, is_chosen=bool(choice.metrics)),
     ),
-    "trec": ExportFormat(
-        "a TREC run: six columns, documents as path#L10-L20", "a run", lambda of: trec(of.run.ranking)
-    ),
-    "qrels": ExportFormat(
-        "TREC's relevance judgements for that run, under one protocol", "a run", lambda of: qrels(of.run.qrels)
-    ),
-    "tsv": ExportFormat(
-        "tab-separated columns: item_id, document, rank, score", "a run", lambda of: tsv(of.run.ranking)
-    ),
+    "trec": ExportFormat("a TREC run: six columns, documents as path#L10-L20", "a run", lambda run: trec(run.ranking)),
+    "qrels": ExportFormat("TREC's relevance judgements for that run, under one protocol", "a run", qrels),
+    "tsv": ExportFormat("tab-separated columns: item_id, document, rank, score", "a run", tsv),
     "beir": ExportFormat(
         "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",
         "a run",
-        lambda of: beir_folder(of.run),
+        beir_folder,
         is_binary=True,
     ),
-    "contextbench": ExportFormat(
-        "JSON lines as ContextBench's evaluator writes them", "a run", lambda of: context_json(of.lake, of.run_id)
-    ),
+    "contextbench": ExportFormat("JSON lines as ContextBench's evaluator writes them", "a run", context_json),
 }

@@ -1,7 +1,4 @@
-"""A run in the formats of other tools: TREC run and qrels, TSV, BEIR's folder, ContextBench's JSON lines.
-
-Qrels use the same document names as exported rankings.
-"""
+"""A run in the formats of other tools: TREC run and qrels, TSV, BEIR's folder, ContextBench's JSON lines."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +10,7 @@ from lake.benchmarks import known_tasks, protocols_of
 from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import POOL, chunks_of, files_of, own_pool
-from lake.relevance import RELEVANCE, JudgementInputs, Rule
+from lake.relevance import RELEVANCE, JudgementInputs
 from lake.store import Lake
 
 NOTHING = "-"
@@ -21,10 +18,7 @@ NOTHING = "-"
 
 
 class ExportedRun:
-    """A run of the lake with its items, pools and qrels.
-
-    `chunker` is None if not known; `wanted` is the qrels' protocol, empty for the first on the benchmark's page.
-    """
+    """A run with its items, pools and qrels under the protocol `wanted`, by default the first on its page."""
 
     def __init__(self, lake: Lake, run_id: str, wanted: str = "") -> None:
         self.lake, self.run_id, self.wanted = lake, run_id, wanted
@@ -62,11 +56,6 @@ class ExportedRun:
         return lookup(self.wanted, f"protocol of {self.run_id}", known) if self.wanted else first
 
     @cached_property
-    def rule(self) -> Rule:
-        """The relevance rule of the protocol."""
-        return RELEVANCE[self.protocol.relevance]
-
-    @cached_property
     def asked(self) -> pl.LazyFrame:
         """item_id, pool_id, target_path of the items for which the run has scores."""
         folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
@@ -88,12 +77,9 @@ class ExportedRun:
 
     @cached_property
     def qrels(self) -> pl.DataFrame:
-        """item_id, document, grade: the relevant documents of the items' pools, and any others the run returned.
-
-        If the chunker is not known, only relevant documents that the run returned.
-        """
-        items, rule, chunks = self.asked, self.rule, self.chunks.lazy()
-        benchmark, protocol, relevance = self.task.benchmark, self.protocol, None
+        """item_id, document, grade: the pools' relevant documents, if the chunker is known, and the run's."""
+        items, chunks, benchmark = self.asked, self.chunks.lazy(), self.task.benchmark
+        protocol, rule, relevance = self.protocol, RELEVANCE[self.protocol.relevance], None
         gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
         gold = rule.gold_of(gold.join(items, on="item_id", how="semi"))
         if rule.similarity and self.chunker is not None:
@@ -120,10 +106,7 @@ class ExportedRun:
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
-        """Chunks (pool_id, path, chunk_no, lines) with their name `document`: path#L10-L20, lines counted from 1.
-
-        Chunks with the same lines in a file are told apart by a number after the name, from the second on.
-        """
+        """Chunks with their name `document`: path#L10-L20 from line 1 on, numbered if others have these lines."""
         cut = self.lake.scan("chunks", chunker=self.chunker) if self.chunker else self.lake.scan("chunks").head(0)
         nth = pl.int_range(1, pl.len() + 1).over("sha256", "line_start", "line_end", order_by="chunk_no")
         copies = cut.select("sha256", "chunk_no", nth=nth).filter(pl.col("nth") > 1)
@@ -150,26 +133,22 @@ def trec(ranking: pl.DataFrame) -> bytes:
     return _lines(_falling(ranking), pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
 
 
-def qrels(rows: pl.DataFrame) -> bytes:
-    """TREC qrels (query, 0, document, grade) of rows with item_id, document and grade."""
-    return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
+def qrels(run: ExportedRun) -> bytes:
+    """TREC qrels: query, 0, document, grade."""
+    return _lines(run.qrels, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
 
 
-def tsv(ranking: pl.DataFrame) -> bytes:
-    """A ranking as tab-separated columns with a header: item_id, document, rank, score."""
-    return _tabbed(_falling(ranking), item_id="item_id", document="document", rank="rank", score="falling").encode()
+def tsv(run: ExportedRun) -> bytes:
+    """The ranking as tab-separated columns with a header: item_id, document, rank, score."""
+    return _tabbed(_falling(run.ranking).select("item_id", "document", "rank", score="falling"))
 
 
-def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
-    table = rows.select(pl.col(column).alias(name) for name, column in columns.items())
-    return table.write_csv(separator="\t", quote_style="never")
+def _tabbed(rows: pl.DataFrame) -> bytes:
+    return rows.write_csv(separator="\t", quote_style="never").encode()
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
-    """A ranking with a column `falling`, a score that falls with the rank; raises GoldspanError without rows.
-
-    It replaces the run's own scores, because trec_eval sorts by score and breaks ties in its own way.
-    """
+    """A ranking with a column `falling`, a score by rank: trec_eval sorts by score and breaks ties in its own way."""
     if rows.is_empty():
         message = "the run has no ranking to write"
         raise GoldspanError(message, hint="Trajectories have no single ranking; use csv.", code=Exit.MISSING)
@@ -186,14 +165,11 @@ def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
 
 
 def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
-    """The files `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
-
-    BEIR has one corpus: if the run's items search several pools, document ids are prefixed with the pool's id.
-    """
+    """BEIR's files and `run.trec`. BEIR has one corpus: with several pools, document ids begin with the pool's id."""
     lake, items = run.lake, run.asked
     # Under graded rules documents are whole files.
     documents = run.chunks
-    if run.rule.is_graded:
+    if RELEVANCE[run.protocol.relevance].is_graded:
         n_bytes = lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
         searched = files_of(lake, items.select("pool_id").collect()["pool_id"]).join(n_bytes, on="sha256")
         whole = searched.sort("pool_id", "position").with_columns(document="path", byte_start=pl.lit(0, pl.Int64))
@@ -216,34 +192,37 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
         raise GoldspanError(message, examples=sorted(map(repr, broken)), code=Exit.INVALID)
     queries = lake.scan("queries", benchmark=run.task.benchmark, query=run.task.query)
     asks = items.join(queries, on="item_id").sort("item_id").select(pl.col("item_id").alias("_id"), "text").collect()
-    files = {
-        "corpus.jsonl": corpus.select(
-            pl.col("document").alias("_id"), pl.lit("").alias("title"), "text"
-        ).write_ndjson(),
-        "queries.jsonl": asks.write_ndjson(),
-        "qrels/test.tsv": _tabbed(judged, **{"query-id": "item_id", "corpus-id": "document", "score": "grade"}),
+    texts_of = corpus.select(pl.col("document").alias("_id"), pl.lit("").alias("title"), "text")
+    grades = judged.select(pl.col("item_id").alias("query-id"), pl.col("document").alias("corpus-id"), score="grade")
+    return {
+        "corpus.jsonl": texts_of.write_ndjson().encode(),
+        "queries.jsonl": asks.write_ndjson().encode(),
+        "qrels/test.tsv": _tabbed(grades),
+        "run.trec": trec(ranked),
     }
-    return {**{name: text.encode() for name, text in files.items()}, "run.trec": trec(ranked)}
 
 
-def context_json(lake: Lake, run_id: str) -> bytes:
+def context_json(run: ExportedRun) -> bytes:
     """The scores under :data:`PROTOCOL` as JSON lines, one per instance, as ContextBench's evaluator writes them."""
-    (task,) = lake.scan("runs", run_id=run_id).select("task").collect()["task"]
-    names = [protocol.name for protocol in protocols_of(known_tasks(lake)[task]) if protocol.rules.name == PROTOCOL]
-    scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
+    names = [protocol.name for protocol in protocols_of(run.task) if protocol.rules.name == PROTOCOL]
+    scores = run.lake.read("scores", run_id=run.run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
     if scores.is_empty():
-        message = f"run {run_id!r} has no scores under {PROTOCOL}"
-        hint = "Score it first: make evaluate" if names else f"{task} is not scored under it: choose another --format"
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-    steps = _steps(lake, run_id, names[0])
-    rows = scores.sort("item_id", "granularity", "metric").group_by("item_id", maintain_order=True)
-    lines = [_instance(str(key[0]), group, steps.get(str(key[0]), [])) for key, group in rows]
+        message = f"run {run.run_id!r} has no scores under {PROTOCOL}"
+        of_others = f"{run.task.name} is not scored under it: choose another --format"
+        raise GoldspanError(message, hint="Score it first: make evaluate" if names else of_others, code=Exit.MISSING)
+    steps, by_item = _steps(run.lake, run.run_id, names[0]), dict[str, _Numbers]()
+    columns = ("item_id", "metric", "value", "numerator", "denominator")
+    for item_id, metric, *numbers in scores.sort("item_id").select(columns).iter_rows():
+        by_item.setdefault(item_id, {})[metric] = tuple(numbers)
+    lines = [_instance(item_id, numbers, steps.get(item_id, [])) for item_id, numbers in by_item.items()]
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
 
 
-def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]) -> dict[str, object]:
-    columns = ("metric", "value", "numerator", "denominator")
-    by_metric = {metric: tuple(numbers) for metric, *numbers in scores.select(columns).iter_rows()}
+_Numbers = dict[str, tuple[float | None, ...]]
+"""Metric → value, numerator and denominator of an instance."""
+
+
+def _instance(item_id: str, by_metric: _Numbers, steps: list[dict[str, object]]) -> dict[str, object]:
     n_steps = by_metric["n_steps"][0]
     if n_steps is None:
         return {"instance_id": item_id, "error": NO_CONTEXT}
@@ -263,7 +242,7 @@ def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]
     return instance
 
 
-def _sizes(by_metric: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, float | int | None]:
+def _sizes(by_metric: _Numbers, of: str) -> dict[str, float | int | None]:
     coverage, n_hit, n_gold = by_metric[f"{of}_coverage"]
     precision, _, n_pred = by_metric[f"{of}_precision"]
     sizes = {"intersection": n_hit, "gold_size": n_gold, "pred_size": n_pred}

@@ -1,7 +1,7 @@
 """Leaderboards as Markdown and LaTeX tables."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -30,10 +30,7 @@ def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
 
 
 def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A complete LaTeX document with a table per board, with the columns of :func:`markdown`.
-
-    The best score of a metric and, for the primary metric, the first tie group are bold; baselines never are.
-    """
+    """The same as a LaTeX document; a metric's best score and the first tie group are bold, baselines never."""
     return _rendered("tables.tex.txt", boards, _latex_text, "\\textbf{{{}}}", is_chosen=is_chosen)
 
 
@@ -82,33 +79,31 @@ def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
     """Rank (only if the first column is the primary metric), system, then the page's columns or the chosen metrics."""
     rows = board.in_parts
     is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
-    ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
-    chosen = [_Listed(each.name, [_number(board, row, each) for row in rows], each) for each in board.columns]
-    numbers = chosen if is_chosen else _as_on_the_page(board, rows)
-    return [*ranks, _Listed(_SYSTEM, [_name(row) for row in rows]), *numbers]
-
-
-def _as_on_the_page(board: Board, rows: Sequence[BoardRow]) -> Iterator[_Listed]:
-    reference, primary = reference_row(board), board.primary
+    listed = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
+    remarks = [", ".join(filter(None, ["baseline" if row.run.baseline else "", row.state])) for row in rows]
+    names = [f"{row.run.system} ({why})" if why else row.run.system for row, why in zip(rows, remarks, strict=True)]
+    listed.append(_Listed(_SYSTEM, names))
+    if is_chosen:
+        return [
+            *listed,
+            *(_Listed(each.name, [_number(board, row, each) for row in rows], each) for each in board.columns),
+        ]
+    reference, primary, heads = reference_row(board), board.primary, [row.head for row in rows]
     main = MainTable(board, reference)
-    yield _Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary)
+    listed.append(_Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary))
     if reference:
         cells = [
-            _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True) if (head := row.head) else DASH
-            for row in rows
+            _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True) if head else DASH
+            for head in heads
         ]
         cells[rows.index(reference)] = "reference"
-        yield _Listed("Difference", cells)
+        listed.append(_Listed("Difference", cells))
     if main.has_oracle:
-        yield _Listed("% of oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
-    yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else DASH for row in rows])
+        listed.append(_Listed("% of oracle", [share(head.share_of_oracle if head else None) for head in heads]))
+    listed.append(_Listed("n/N", [f"{head.n:,}/{board.n_items:,}" if head else DASH for head in heads]))
     if main.has_read:
-        yield _Listed("Characters", [count(row.head.read if row.head else None) for row in rows])
-
-
-def _name(row: BoardRow) -> str:
-    remarks = [*(["baseline"] if row.run.baseline else []), *([row.state] if row.state else [])]
-    return f"{row.run.system} ({', '.join(remarks)})" if remarks else row.run.system
+        listed.append(_Listed("Characters", [count(head.read if head else None) for head in heads]))
+    return listed
 
 
 def _rank(row: BoardRow) -> str:
@@ -157,12 +152,10 @@ _LATEX = {
 
 
 def _latex_text(text: str) -> str:
-    """A text escaped for LaTeX, on one line; ligatures of two hyphens or quotes are prevented."""
-    plain = re.sub("([-'])(?=\\1)", "\\1\0", " ".join(visible(text).split()))
-    return "".join(_LATEX.get(mark) or _latin(mark) for mark in plain).replace("\0", "{}")
-
-
-def _latin(mark: str) -> str:
-    """A character for LaTeX: ASCII and accented letters unchanged, others by their code point."""
-    is_accented = mark < "\u0100" and len(parts := normalize("NFD", mark)) > 1 and parts[0].isascii()
-    return mark if mark.isascii() or is_accented else f"\\textbackslash{{}}u\\{{{ord(mark):04X}\\}}"
+    """A text escaped for LaTeX, on one line, without ligatures; beyond accented letters, code points are shown."""
+    plain, shown = re.sub("([-'])(?=\\1)", "\\1\0", " ".join(visible(text).split())), []
+    for mark in plain:
+        is_accented = mark < "\u0100" and len(parts := normalize("NFD", mark)) > 1 and parts[0].isascii()
+        is_known = mark.isascii() or is_accented
+        shown.append(_LATEX.get(mark) or (mark if is_known else f"\\textbackslash{{}}u\\{{{ord(mark):04X}\\}}"))
+    return "".join(shown).replace("\0", "{}")

@@ -1,10 +1,7 @@
-"""The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data.
-
-The files are shards of similar size with the data of each item, and a list to find an item.
-"""
+"""The runs, protocol and cut-off for which a benchmark's items are shown, and the files with the items' data."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import polars as pl
@@ -31,10 +28,7 @@ NO_CLASS = "-"
 
 
 class Roster:
-    """The runs on a benchmark's headline board whose answers can be shown, best first; `numbers` numbers them from 0.
-
-    Rankings are cut at `budget` non-whitespace characters or, if that is 0, at `depth` results.
-    """
+    """A benchmark's runs with answers, best first, cut at `budget` non-whitespace characters or `depth` results."""
 
     def __init__(self, board: Board) -> None:
         self.board, self.lake, self.benchmark = board, board.facts.lake, board.benchmark.name
@@ -112,11 +106,7 @@ def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
 
 
 def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the list of items: item_id, repo, language, scorable, gold, solved.
-
-    `gold` is the number of gold lines (1 if gold is a candidate, null if not known). `solved` is the number of systems,
-    without baselines, that found most of the item's gold.
-    """
+    """item_id, repo, language, scorable, gold (lines or 1 candidate), solved (systems that found most of it)."""
     systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
     amount = pl.sum_horizontal(list(LEDGER_TITLES)).round().cast(pl.Int64)
     is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
@@ -139,33 +129,23 @@ def list_columns(listed: pl.DataFrame) -> dict[str, object]:
     return columns | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}
 
 
-def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows as JSON, in the same order: item_id, scorable, json (without null fields), shard (from 0)."""
-    rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
-    # Null fields would be a large part of small rows.
-    rows = rows.with_columns(pl.col("json").str.replace_all(r',"[a-z_]+":null', ""))
-    before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
-    return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
+def shards(rows: pl.DataFrame, folder: str, name: str) -> tuple[list[str], dict[str, bytes]]:
+    """The first item id of each shard of rows, and the data files: packed JSON named `<name>/<shard>`.
 
-
-def bounds(rows: pl.DataFrame) -> list[str]:
-    """The first item id of each shard: an item is in the last shard whose first id is not greater than its own."""
-    return rows.group_by("shard", maintain_order=True).agg(pl.col("item_id").first())["item_id"].to_list()
-
-
-def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """The data files of rows from :func:`with_shards`, as path and content: packed JSON named `<name>/<shard>`.
-
-    The JSON has the `rows`, the number of scorable items before them (`at`), and the ids of the scorable items just
-    `before` and `behind` the shard.
+    It has the `rows`, the number of scorable items before them (`at`), and the ids of those just `before` and `behind`.
     """
-    id_, is_scorable = pl.when("scorable").then("item_id"), pl.col("scorable").cast(pl.Int64)
-    walked = rows.with_columns(
-        at=is_scorable.cum_sum() - is_scorable, before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1)
-    )
-    edges = [pl.col("at", "before").first(), pl.col("behind").last()]
-    joined = walked.group_by("shard", maintain_order=True).agg(*edges, pl.col("json").str.join(","))
-    for shard, at, before, behind, text in joined.iter_rows():
-        edges_json = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
-        content = f'{edges_json[:-1]},"rows":[{text}]}}'
-        yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
+    # Null fields would be a large part of small rows.
+    text = pl.struct(pl.exclude("scorable")).struct.json_encode().str.replace_all(r',"[a-z_]+":null', "")
+    n_bytes, is_scorable = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum(), pl.col("scorable").cast(pl.Int64)
+    id_ = pl.when("scorable").then("item_id")
+    walked = rows.select("item_id", "scorable", json=text).with_columns(
+        shard=((n_bytes - 1) // RAW_BYTES).rle_id(), at=is_scorable.cum_sum() - is_scorable,
+        before=id_.forward_fill().shift(1), behind=id_.backward_fill().shift(-1),
+    )  # fmt: skip
+    edges = [pl.col("item_id", "at", "before").first(), pl.col("behind").last(), pl.col("json").str.join(",")]
+    joined, files = walked.group_by("shard", maintain_order=True).agg(edges), dict[str, bytes]()
+    for shard, _, at, before, behind, joined_rows in joined.iter_rows():
+        around = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
+        content = f'{around[:-1]},"rows":[{joined_rows}]}}'
+        files[f"{folder}/{shard}.js"] = data_file(f"{name}/{shard}", packed(content.encode()))
+    return joined["item_id"].to_list(), files

@@ -40,11 +40,7 @@ _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "
 def chosen(
     roster: Roster, classes: pl.DataFrame, which: ItemText | None, *, is_local: bool = False
 ) -> tuple[pl.DataFrame, str]:
-    """The items to show as text, as item_id and licence, and the reason why the others are not shown.
-
-    A site for one machine (`is_local`) shows text under any licence. `which` None means all items, or a sample if
-    there are more than MANY_ITEMS.
-    """
+    """The items to show as text (item_id, licence; any licence if `is_local`), and why others are not."""
     wanted = roster.items.filter("scorable").select("item_id", "repo")
     if roster.board.benchmark.is_edition:
         return wanted.clear().rename({"repo": "licence"}), "these results ship without texts."

@@ -12,7 +12,7 @@ from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import Pairs, by_pair
 from report.format import score, visible
-from report.models import ALL_ITEMS, FAILED, MEASURE, DeclarationRow, ProtocolRow, RunRow, TableRow
+from report.models import ALL_ITEMS, FAILED, MEASURE, ProtocolRow, RunRow, TableRow
 from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
@@ -21,23 +21,17 @@ Interval = tuple[float | None, float | None]
 
 
 class Cell(TableRow):
-    """A run's score in a column, averaged one way over one slice: a row of table `boards`."""
-
-    @property
-    def interval(self) -> Interval:
-        """The confidence interval of the score; None for both ends if there is none."""
-        return self.low, self.high
+    """A run's score in a column, averaged one way over one slice: a row of table `boards`, and `interval`, its ends."""
 
 
 class Column:
-    """One metric at one cut-off (0: none), averaged as in the protocol.
+    """One metric at one cut-off (0: none), averaged as in the protocol, or over items where it is no ratio of sums.
 
-    Metrics of a run's steps, and those without a ratio of sums, are means over items even where others are ratios.
     `name` is the metric with its cut-off, `quantity` the metric without its granularity (`coverage` of
     `line_coverage`), `measured` the metric's title, `title` the same with the cut-off, `cut` the cut-off as `@10`.
     """
 
-    def __init__(self, measure: Measure, average: Aggregate, rule: DeclarationRow) -> None:
+    def __init__(self, measure: Measure, average: Aggregate, rule: TableRow) -> None:
         self.measure, self.average, self.rule = measure, average, rule
         self.granularity, self.metric, self.k = measure
         self.where = dict(zip(MEASURE, measure, strict=True))
@@ -71,12 +65,10 @@ class BoardRow:
         self.interval: Interval = head.interval if head else (None, None)
         self.comparable = head is not None and not head.state
         self.n = head.n if head else 0
-        self.state = self._state()
+        self.state = "" if self.comparable else self._state()
 
     def _state(self) -> str:
-        """Why the run is not compared, in a few words; empty if it is compared."""
-        if self.comparable:
-            return ""
+        """Why the run is not compared, in a few words."""
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
         if self.head is None and not self.run.comparable:
@@ -116,10 +108,8 @@ class Board:
     """The leaderboard of one protocol over one slice (`where`: name and value), ordered by the first column.
 
     `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
-    items; `every` is both. `systems` are the `rows` without baselines, `apart` the `unranked` without baselines;
-    `in_parts` is systems, apart, baselines. `is_of_items`: the intervals of `rows` are over items.
-    `numbers` are the rows of table `boards` of its runs over its slice, by its primary metric, and of line precision;
-    `by_slice` those by the primary metric in the protocol's average, over all slices.
+    items. `systems` and `apart` are these without baselines; `in_parts` is systems, apart, baselines. `by_slice` are
+    the `numbers` by the primary metric in the protocol's average, over all slices.
     """
 
     def __init__(
@@ -147,19 +137,12 @@ class Board:
         self.by_slice = self.numbers.filter(is_shown=True, **self.primary.where)
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
-        levels = list(dict.fromkeys(column.granularity for column in columns))
-        # With four granularities or more, the table can be limited to one.
-        self.granularities = levels if len(levels) >= 4 else []
+        tasks = [protocol.task, *(row.run.task for row in self.every), *protocol.tasks]
+        self.task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
 
     def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
         """Whether a field is not None in the primary cell of any of `rows` (default: all compared rows)."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
-
-    @property
-    def task(self) -> DeclarationRow | None:
-        """The task of its runs, the first if there are several; None if it is not in the lake."""
-        names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
-        return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
     @property
     def value_of_item(self) -> pl.Expr:
@@ -169,9 +152,8 @@ class Board:
 
     def slice_size(self, name: str) -> tuple[int, int]:
         """The number of values of a slice, and of items in all of them."""
-        sizes = self.facts.slice_sizes
-        known = [sizes.get((self.protocol.name, task, name), (0, 0)) for task in {row.run.task for row in self.rows}]
-        return max(known, default=(0, 0))
+        tasks, sizes = {row.run.task for row in self.rows}, self.facts.slice_sizes
+        return max((sizes.get((self.protocol.name, task, name), (0, 0)) for task in tasks), default=(0, 0))
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -183,10 +165,7 @@ class Board:
         return column.average if average == self.average else average
 
     def best(self, column: Column, average: Aggregate) -> str:
-        """The best score in a column, as shown; empty if there is none.
-
-        Baselines are left out, and so are means over fewer items than the column's others.
-        """
+        """The best score in a column, as shown, without baselines and means over fewer items; empty if none."""
         averaged = self.averaged(column, average)
         cells = [(row.run, cell) for row in self.rows if (cell := row.cell(column, averaged))]
         most = max((cell.n for _, cell in cells), default=0)
@@ -208,11 +187,6 @@ def grids(rows: pl.DataFrame, run_ids: Sequence[str], item_ids: pl.Series, **col
     return of_columns
 
 
-def rows_in_order(rows: Sequence[BoardRow], average: Aggregate) -> list[BoardRow]:
-    """Rows by the primary metric in one average, best first; rows without a score last."""
-    return sorted(rows, key=lambda row: row.place(average))
-
-
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
     here = {"is_opening": True} if where is None else dict(zip(("slice", "slice_value"), where, strict=True))
@@ -227,11 +201,10 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
     for row in rows.iter_rows(named=True):
         measure = (row["granularity"], row["metric"], row["k"])
-        cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row)
-    columns = columns_of(facts, rows)
-    if not columns:
-        rule, metric = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)
-        columns = (Column((rule.granularity, rule.metric, rule.k), rule.aggregate, metric),)
+        cells.setdefault(row["run_id"], {})[measure, row["average"]] = Cell(**row, interval=(row["low"], row["high"]))
+    rule, measured = protocol.primary, lookup(protocol.primary.metric, "metric", facts.metrics)
+    primary = Column((rule.granularity, rule.metric, rule.k), rule.aggregate, measured)
+    columns = columns_of(facts, rows) or (primary,)
     n_items = max(rows["of_items"], default=0)
     every = [
         BoardRow(run, cells.get(run.run_id, {}), columns[0], n_items)
@@ -241,6 +214,6 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
         and run.protocol in (None, protocol.name)
         and (run.run_id in cells or (run.status == FAILED and run.task in protocol.tasks))
     ]
-    ordered = rows_in_order(every, protocol.primary.aggregate)
-    ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
+    every.sort(key=lambda row: row.place(protocol.primary.aggregate))
+    ranked, unranked = ([row for row in every if row.comparable is flag] for flag in (True, False))
     return Board(facts, protocol, where, columns, ranked, unranked, numbers)

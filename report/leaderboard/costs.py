@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
+from itertools import compress
+from typing import Any, NamedTuple
 
 from lake.usage import first_gold, pareto_front, repairs
 from report.charts.figures import SHADES, Curve, Figure
@@ -36,42 +37,36 @@ class Frontier(NamedTuple):
         return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
 
 
-class BoardCosts:
-    """The rows with known costs, the hardware of their times, the agents' usage, and a frontier for each cost.
+def costs_of(board: Board) -> dict[str, Any]:
+    """Rows with known costs, agents' usage, and a frontier per cost; `repair` is None if no outcome is known."""
+    lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
 
-    `repair` has sentences on whether context predicts repair, one per system and coverage; None if no outcome of a
-    repair is known.
-    """
+    def by(what: str, title: str, costs: Iterable[tuple[BoardRow, float | None]]) -> Frontier | None:
+        known = [(row, cost, row.number) for row, cost in costs]
+        offers = [Offer(row, primary, cost, n) for row, cost, n in known if cost is not None and n is not None]
+        return _frontier(board, offers, what, (title, primary.title), two_digits)
 
-    def __init__(self, board: Board) -> None:
-        lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
-        self.rows = [row for row in board.every if row.run.cost is not None or (row.head and row.head.read is not None)]
-        self.hardware = sorted({row.run.cost["hardware"] for row in self.rows if row.run.cost is not None})
-        self.curve = by_characters(board, *primary.measure[:2])
-        times = [
-            Offer(row, primary, cost["query_p50"] * 1000, row.number)
-            for row in board.systems
-            if (cost := row.run.cost) is not None and cost["query_p50"] is not None and row.number is not None
-        ]
-        self.by_time = _frontier(board, times, "time", ("Median query, ms", primary.title), two_digits)
-        first = first_gold(lake, protocol).select("run_id", "first_step", "n_found").collect()
-        self.first_gold = {run_id: steps for run_id, *steps in first.iter_rows()}
-        self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
-        self.by_usage = []
-        for number, what in enumerate(("tokens", "dollars", "seconds")):
-            means = [(row, *usage["numbers"][number][:2]) for row, usage in self.used]
-            offers = [
-                Offer(row, primary, mean, row.number)
-                for row, _, mean in means
-                if mean is not None and row.number is not None
-            ]
-            titles = (f"{means[0][1]} per item" if means else "", primary.title)
-            if frontier := _frontier(board, offers, what, titles, two_digits):
-                self.by_usage.append(frontier)
-        self.repair: list[str] | None = None
-        if any(usage["n_outcomes"] for _, usage in self.used):
-            outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs]
-            self.repair = [each.sentence(board.runs[each.run_id].full_name) for each in outcomes]
+    rows = [row for row in board.every if row.run.cost is not None or (row.head and row.head.read is not None)]
+    times = [(row, row.run.cost["query_p50"]) for row in board.systems if row.run.cost is not None]
+    used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
+    heads = [head for head, *_ in used[0][1]["numbers"]] if used else []
+    by_usage = [
+        by(what, f"{head} per item", [(row, usage["numbers"][number][1]) for row, usage in used])
+        for number, (what, head) in enumerate(zip(("tokens", "dollars", "seconds"), heads, strict=False))
+    ]
+    first = first_gold(lake, protocol).select("run_id", "first_step", "n_found").collect()
+    has_outcomes = any(usage["n_outcomes"] for _, usage in used)
+    outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs] if has_outcomes else []
+    return {
+        "rows": rows,
+        "hardware": sorted({row.run.cost["hardware"] for row in rows if row.run.cost is not None}),
+        "curve": by_characters(board, *primary.measure[:2]),
+        "by_time": by("time", "Median query, ms", [(row, p50 and p50 * 1000) for row, p50 in times]),
+        "first_gold": {run_id: steps for run_id, *steps in first.iter_rows()},
+        "used": used,
+        "by_usage": list(filter(None, by_usage)),
+        "repair": [each.sentence(board.runs[each.run_id].full_name) for each in outcomes] if has_outcomes else None,
+    }
 
 
 @cache
@@ -98,19 +93,18 @@ def _frontier(
     if len({offer.row.run.run_id for offer in ordered}) < 2:
         return None
     lower_is_better = ordered[0].column.lower_is_better
-    kept = pareto_front(
-        [offer.cost for offer in ordered], [offer.value for offer in ordered], lower_is_better=lower_is_better
-    )
-    edge = [offer for offer, is_kept in zip(ordered, kept, strict=True) if is_kept]
+    costs, values = [offer.cost for offer in ordered], [offer.value for offer in ordered]
+    edge = [*compress(ordered, pareto_front(costs, values, lower_is_better=lower_is_better))]
     edge.sort(key=lambda offer: (offer.cost, offer.row.run.system))
     labels = _labels(ordered, edge, lower_is_better=lower_is_better)
     by_run: dict[str, list[Offer]] = {}
     for offer in ordered:
         by_run.setdefault(offer.row.run.run_id, []).append(offer)
-    curves = []
-    for run_id, each in by_run.items():
-        run, values, costs = each[0].row.run, [offer.value for offer in each], [offer.cost for offer in each]
-        curves.append(Curve(labels.get(run_id, ""), values, run.drawn, costs, run.system))
+    curves = [
+        Curve(labels.get(run_id, ""), [each.value for each in of], run.drawn, [each.cost for each in of], run.system)
+        for run_id, of in by_run.items()
+        for run in [of[0].row.run]
+    ]
     order = list(by_run)
     front = [(order.index(run_id), by_run[run_id].index(offer)) for offer in edge for run_id in [offer.row.run.run_id]]
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]

@@ -46,35 +46,26 @@ def largest_class() -> pl.Expr:
 
 
 @cache
-def amounts_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    """The shares of gold per class of the ledger: value of the board's slice → run → class → share."""
+def ledger_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    """Value of the slice → run → shares of its gold by ledger class, and `precision` of its lines."""
     by_value: dict[str, dict[str, dict[str, float]]] = {board.slice[1]: {}}
-    mine = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
-    for value, run_id, name, share in mine.select("slice_value", "run_id", "class", "micro").iter_rows():
-        by_value.setdefault(value, {}).setdefault(run_id, {})[name] = share
-    return by_value
-
-
-@cache
-def shares_of(board: Board) -> dict[str, list[GoldShare]]:
-    """Run → the shares of the gold of the board's items; runs without a ledger are left out."""
-    shares = {run_id: shares_in(amounts) for run_id, amounts in amounts_of(board)[board.slice[1]].items()}
-    return {run_id: of_run for run_id, of_run in shares.items() if of_run}
-
-
-@cache
-def precisions_of(board: Board) -> Mapping[str, Mapping[str, float]]:
-    """Value of the board's slice → run → line precision (the share of returned lines that are gold), a ratio of sums.
-
-    It is over the same items and results as the ledger. Runs on benchmarks with candidates have none: there, one result
-    is looked at, which is the gold or not.
-    """
+    shares = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}
-    rows = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
-    by_value: dict[str, dict[str, float]] = {board.slice[1]: {}}
-    for value, run_id, share in rows.select("slice_value", "run_id", "value").iter_rows():
-        by_value.setdefault(value, {})[run_id] = share
+    precisions = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
+    for rows, name, share in (
+        (shares, "class", "micro"),
+        (precisions.with_columns(metric=pl.lit("precision")), "metric", "value"),
+    ):
+        for value, run_id, of, number in rows.select("slice_value", "run_id", name, share).iter_rows():
+            by_value.setdefault(value, {}).setdefault(run_id, {})[of] = number
     return by_value
+
+
+@cache
+def shares_of(board: Board) -> dict[str, tuple[list[GoldShare], float | None]]:
+    """Run → the shares of the gold of the board's items, and its precision; either may be missing."""
+    ledger = ledger_of(board)[board.slice[1]]
+    return {run_id: (shares_in(amounts), amounts.get("precision")) for run_id, amounts in ledger.items()}
 
 
 def shown_rows(board: Board) -> list[BoardRow]:

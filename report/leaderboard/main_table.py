@@ -1,7 +1,4 @@
-"""A board's tables: the main table with the primary metric and its interval, its controls, and a table per average.
-
-Also the primary metric as shaded grids: systems by the values of a slice, and chunkers by retrievers.
-"""
+"""A board's tables: the main table, its controls, a table per average, and the primary metric as shaded grids."""
 
 import math
 from typing import Any
@@ -12,8 +9,7 @@ from markupsafe import Markup
 from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
 from lake.verdict import which_matters_more
 from report.format import count, number_key, place_of, score, title_of, visible
-from report.leaderboard.board import Board, BoardRow, rows_in_order
-from report.leaderboard.pictures import score_picture
+from report.leaderboard.board import Board, BoardRow, Cell
 from report.models import ALL_ITEMS
 
 HEAT_STEPS = 8
@@ -95,10 +91,7 @@ _LEVELS = ("line", "file", "symbol", "span")
 
 
 class MainTable:
-    """The table that a board opens with: the primary metric over the headline slice, compared with a reference.
-
-    `marks` are the baselines, drawn as lines; the axis goes from 0 to `reach`.
-    """
+    """The table that a board opens with; `marks` are the baselines, drawn as lines; the axis goes from 0 to `reach`."""
 
     def __init__(self, board: Board, reference: BoardRow | None) -> None:
         systems = board.systems
@@ -125,22 +118,24 @@ class MainTable:
         return 100 * min(max(value / self.reach, 0.0), 1.0)
 
 
-class Controls:
+def controls_of(board: Board) -> dict[str, Any]:
     """The options of a board's controls, as values and labels."""
-
-    def __init__(self, board: Board) -> None:
-        cuts = sorted({column.k for column in board.columns if column.k})
-        budgets = {column.k for column in board.columns if column.rule.cut == "budget"}
-        with_cuts = {column.metric for column in board.columns if column.k}
-        has_whole = any(not column.k and column.metric in with_cuts for column in board.columns)
-        words = [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts]
-        levels = dict.fromkeys((*_LEVELS, *board.granularities))
-        self.metrics = list({column.metric: column for column in reversed(board.columns)}.values())[::-1]
-        self.levels = [(name, name) for name in levels if name in board.granularities]
-        self.cut_title = "Budget" if budgets == set(cuts) else "Cut-off" if budgets else "Results"
-        self.cuts = [("", "final"), *words] if has_whole else words
-        self.kinds = sorted({row.run.kind for row in board.every if not row.run.baseline})
-        self.slices = slices_of(board)
+    cuts = sorted({column.k for column in board.columns if column.k})
+    budgets = {column.k for column in board.columns if column.rule.cut == "budget"}
+    with_cuts = {column.metric for column in board.columns if column.k}
+    has_whole = any(not column.k and column.metric in with_cuts for column in board.columns)
+    words = [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts]
+    known = list(dict.fromkeys(column.granularity for column in board.columns))
+    # With four granularities or more, the table can be limited to one.
+    levels = sorted(known, key=[*_LEVELS, *known].index) if len(known) >= 4 else []
+    return {
+        "metrics": list({column.metric: column for column in reversed(board.columns)}.values())[::-1],
+        "levels": [(name, name) for name in levels],
+        "cut_title": "Budget" if budgets == set(cuts) else "Cut-off" if budgets else "Results",
+        "cuts": [("", "final"), *words] if has_whole else words,
+        "kinds": sorted({row.run.kind for row in board.every if not row.run.baseline}),
+        "slices": slices_of(board),
+    }
 
 
 def slices_of(board: Board) -> list[dict[str, object]]:
@@ -164,42 +159,38 @@ def slices_of(board: Board) -> list[dict[str, object]]:
     ]
 
 
-class AverageTable:
+def average_table(board: Board, average: Aggregate, reference: BoardRow | None) -> dict[str, Any]:
     """The leaderboard in one average, ordered by the primary metric in it, and compared with a reference.
 
+    `ranked`, `baselines` and `unranked` are lines: a row with its primary cell, the HTML of each column (bold if it is
+    the best, with its n if that is not the row's), and the difference to the reference if both are over as many items.
     `means` are the metrics shown as means over items even though the table has another average.
     """
+    averaged = [(column, board.averaged(column, average), board.best(column, average)) for column in board.columns]
 
-    def __init__(self, board: Board, average: Aggregate, reference: BoardRow | None) -> None:
-        ordered = rows_in_order(board.rows, average)
-        self.average, self._board, self._reference = average, board, reference
-        self.title, self.meaning = AVERAGES[average].title, AVERAGES[average].meaning
-        self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
-        # The chart has the same scores in the same order; there is one for the protocol's own average only.
-        self.chart = score_picture(board) if average == board.average else None
-        self.ranked = [row for row in ordered if not row.run.baseline]
-        self.baselines = [row for row in ordered if row.run.baseline]
-        self.unranked = rows_in_order(board.unranked, average)
-        known = {row.run.run_id: row.cell(board.primary, average) for row in board.rows}
-        self.shares = {run_id: cell.share_of_oracle for run_id, cell in known.items() if cell and cell.share_of_oracle}
-        self._best = {column.name: board.best(column, average) for column in board.columns}
-        apart = (column.metric for column in board.columns if board.averaged(column, average) != average)
-        self.means = list(dict.fromkeys(apart))
-
-    def cells(self, row: BoardRow) -> list[Markup]:
-        """The HTML of each column: the score, bold if it is the best, and its n if that is not the row's."""
-        is_ranked, shown = row.comparable and not row.run.baseline, []
-        for column in self._board.columns:
-            cell = row.cell(column, self._board.averaged(column, self.average))
+    def line(row: BoardRow) -> tuple[BoardRow, Cell | None, list[Markup], float | None]:
+        shown = []
+        for column, of, best in averaged:
+            cell = row.cell(column, of)
             text = score(cell.value if cell else None)
-            bold = f"<b>{text}</b>" if is_ranked and cell and text == self._best[column.name] else text
+            is_best = row.comparable and not row.run.baseline and cell and text == best
+            bold = f"<b>{text}</b>" if is_best else text
             is_over_others = cell and row.head and cell.value is not None and cell.n != row.n
             shown.append(Markup(f"{bold} <small>n {count(cell.n)}</small>" if cell and is_over_others else bold))
-        return shown
+        own = row.cell(board.primary, average)
+        is_over_others = row.head and reference and reference.head and row.n != reference.n
+        return row, own, shown, own.delta if own and not is_over_others else None
 
-    def above(self, row: BoardRow) -> float | None:
-        """The row's difference to the reference in the primary metric; None if their numbers of items differ."""
-        if row.head and self._reference and self._reference.head and row.n != self._reference.n:
-            return None
-        cell = row.cell(self._board.primary, self.average)
-        return cell.delta if cell else None
+    ordered, unranked = (sorted(rows, key=lambda row: row.place(average)) for rows in (board.rows, board.unranked))
+    shares = {row.run.run_id: own.share_of_oracle for row in board.rows if (own := row.cell(board.primary, average))}
+    return {
+        "average": average,
+        "title": AVERAGES[average].title,
+        "meaning": AVERAGES[average].meaning,
+        "is_sorted": any(row.value(board.primary, average) is not None for row in ordered),
+        "ranked": [line(row) for row in ordered if not row.run.baseline],
+        "baselines": [line(row) for row in ordered if row.run.baseline],
+        "unranked": [line(row) for row in unranked],
+        "shares": {run_id: share for run_id, share in shares.items() if share},
+        "means": list(dict.fromkeys(column.metric for column, of, _ in averaged if of != average)),
+    }

@@ -1,7 +1,4 @@
-"""The figures of a leaderboard: scores by system, coverage by step, scores by chunk size.
-
-And for all boards of a benchmark: whether the first two systems keep their order, and scores by pool size.
-"""
+"""The figures of a leaderboard: coverage by step, scores by size of chunks and pools; ways to count compared."""
 
 import re
 from collections import Counter
@@ -13,7 +10,7 @@ import polars as pl
 
 from lake.averages import AVERAGES
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, Point, Rows, cut, draw_figure
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw_figure
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board, BoardRow
 from report.models import ALL_ITEMS, RunRow
@@ -59,45 +56,36 @@ _POOLS: Mapping[str, str] = {
 """Protocol → prefix of its pools' ids after the benchmark's name; the smallest pools first."""
 
 
-class PoolSizes:
-    """Scores by pool size, for systems run over at least two of the pools; `figure` is None if there are none.
-
-    `sizes` are the mean numbers of files per pool; `lines` are runs with a score per size, None where not run.
-    """
-
-    def __init__(self, boards: Sequence[Board]) -> None:
-        by_protocol = {board.protocol.short: board for board in boards if board.rows}
-        self.boards = [by_protocol[name] for name in _POOLS if name in by_protocol]
-        self.figure: Figure | None = None
-        if len(self.boards) < 2 or "chunking-v1" not in by_protocol:
-            return
-        name, n_files = boards[0].benchmark.name, pl.col("n_files").mean().fill_null(0)
-        pools = boards[0].facts.lake.read("pools", benchmark=name)
-        begins = [f"{name}/{_POOLS[board.protocol.short]}/" for board in self.boards]
-        of_board = (pools.filter(pl.col("pool_id").str.starts_with(each)) for each in begins)
-        self.sizes = [float(each.select(n_files).item() or 0) for each in of_board]
-        runs = {row.run.system: row.run for board in self.boards for row in board.rows}
-        numbers = [{row.run.system: row.number for row in board.rows} for board in self.boards]
-        each = [(run, [of_board.get(system) for of_board in numbers]) for system, run in runs.items()]
-        self.lines = [(run, values) for run, values in each if sum(value is not None for value in values) > 1]
-        curves, names = [], labels_of([run for run, _ in self.lines])
-        for run, values in self.lines:
-            points = [(size, value) for size, value in zip(self.sizes, values, strict=True) if value is not None]
-            places, known = zip(*points, strict=True)
-            curves.append(Curve(names[run.run_id], known, run.drawn, places, run.system))
-        rows = [
-            (curve.system, curve.kind, *at) for curve in curves for at in zip(curve.places, curve.values, strict=True)
-        ]
-        if curves:
-            title, columns = self.boards[0].primary.title, ("system", "kind", "files", "value")
-            axes, heading = ("Files searched", title), f"{title} by the size of the pool"
-            self.figure = line_figure(self.boards[0], "pools", heading, axes, curves, columns, rows)
+def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
+    """Mean numbers of files per pool, and scores of the systems run over at least two of the pools."""
+    by_protocol = {board.protocol.short: board for board in boards if board.rows}
+    of_pools = [(by_protocol[name], prefix) for name, prefix in _POOLS.items() if name in by_protocol]
+    if len(of_pools) < 2 or "chunking-v1" not in by_protocol:
+        return None
+    name = boards[0].benchmark.name
+    pools = boards[0].facts.lake.read("pools", benchmark=name)
+    of_prefix = (pools.filter(pl.col("pool_id").str.starts_with(f"{name}/{prefix}/")) for _, prefix in of_pools)
+    sizes = [float(each.select(pl.col("n_files").mean()).item() or 0) for each in of_prefix]
+    runs = {row.run.system: row.run for board, _ in of_pools for row in board.rows}
+    numbers = [{row.run.system: row.number for row in board.rows} for board, _ in of_pools]
+    each = [(run, [of_board.get(system) for of_board in numbers]) for system, run in runs.items()]
+    lines = [(run, values) for run, values in each if sum(value is not None for value in values) > 1]
+    if not lines:
+        return None
+    labels, curves = labels_of([run for run, _ in lines]), []
+    for run, values in lines:
+        points = [(size, value) for size, value in zip(sizes, values, strict=True) if value is not None]
+        places, known = zip(*points, strict=True)
+        curves.append(Curve(labels[run.run_id], known, run.drawn, places, run.system))
+    rows = [(curve.system, curve.kind, *at) for curve in curves for at in zip(curve.places, curve.values, strict=True)]
+    first, title = of_pools[0][0], of_pools[0][0].primary.title
+    axes, columns = ("Files searched", title), ("system", "kind", "files", "value")
+    figure = line_figure(first, "pools", f"{title} by the size of the pool", axes, curves, columns, rows)
+    return {"board": first, "sizes": sizes, "lines": lines, "figure": figure}
 
 
 MAX_CURVES = 8
 """Maximum number of curves in a picture: more could not be told apart. The table has them all."""
-
-NUMBER = ("value", "low", "high")
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
@@ -105,7 +93,13 @@ _BUDGET = 8_000
 
 
 def figure_of(
-    board: Board, name: str, title: str, function: str, what: Sequence[object], columns: Sequence[str], rows: Rows
+    board: Board,
+    name: str,
+    title: str,
+    function: str,
+    what: Sequence[object],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
 ) -> Figure:
     """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
@@ -127,7 +121,7 @@ def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
 
 def line_figure(
     board: Board, name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
-    columns: Sequence[str], rows: Rows,
+    columns: Sequence[str], rows: Sequence[Sequence[object]],
 ) -> Figure:  # fmt: skip
     """A figure of the first MAX_CURVES curves; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
@@ -140,57 +134,31 @@ def line_figure(
     return figure_of(board, name, title, "plots.line_chart", (drawn, axes, described), columns, rows)
 
 
-def score_picture(board: Board) -> Figure | None:
-    """The figure of the primary metric per system, grouped by retriever, best first; None without scores."""
-    rows = [row for row in board.rows if row.number is not None]
-    if not rows:
+def steps_of(board: Board) -> dict[str, Any] | None:
+    """Coverage by step at the primary metric's granularity: the best systems' curves, and all systems."""
+    granularity = board.primary.granularity
+    mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=granularity)
+    covered = {run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")}
+    rows = [(row, *covered[row.run.run_id]) for row in board.every if row.run.run_id in covered]
+    shown = [row.run for row in _drawn([row for row, _, _ in rows if row.comparable])]
+    if not shown:
         return None
-    by_group: dict[str, list[tuple[BoardRow, Point]]] = {}
-    for row in rows:
-        group = row.run.short_name
-        point = Point(group, row.run.by, row.run.drawn, row.number or 0.0, *row.interval)
-        by_group.setdefault(group, []).append((row, point))
-    ordered = [pair for pairs in by_group.values() for pair in pairs]
-    described = (
-        f"Dot chart: {board.primary.name}, {board.averaging}, of {len(rows)} systems on {board.benchmark.title} under "
-        f"{board.protocol.short}, from {score(rows[0].number)} ({rows[0].run.full_name}) to {score(rows[-1].number)} "
-        f"({rows[-1].run.full_name}). The table below holds every number."
-    )
-    title = f"{board.primary.title}, {board.averaging}"
-    what, columns = ([point for _, point in ordered], title, described), ("system", "kind", *NUMBER, "n")
-    numbers = [(row.run.system, point.kind, point.value, point.low, point.high, row.n) for row, point in ordered]
-    return figure_of(board, f"scores-{board.average}", title, "plots.score_chart", what, columns, numbers)
-
-
-class Steps:
-    """Coverage by step at the primary metric's granularity: a figure of the best systems' curves, and all `rows`.
-
-    `without` names the systems that have no steps, such as the random baseline, a mean over many orders.
-    """
-
-    def __init__(self, board: Board) -> None:
-        self.granularity, self.at = board.primary.granularity, (1, 2, 3, 5, 10, 15, 20)
-        mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=self.granularity)
-        curves: Mapping[object, tuple[list[float], int]] = {
-            run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")
-        }
-        self.rows = [(row, *curves[row.run.run_id]) for row in board.every if row.run.run_id in curves]
-        self.without = [row.run.full_name for row in board.rows if row.run.run_id not in curves]
-        drawn = _drawn([row for row, _, _ in self.rows if row.comparable])
-        names = labels_of([row.run for row in drawn])
-        lines = [
-            Curve(names[run.run_id], curves[run.run_id][0], run.drawn, system=run.system)
-            for run in (row.run for row in drawn)
-        ]
-        numbers = [
-            (row.run.system, row.run.drawn, step, value, n)
-            for row, coverage, n in self.rows
-            for step, value in enumerate(coverage, 1)
-        ]
-        of = f"{self.granularity} coverage".capitalize()
-        titles, columns = ("Step", of), ("system", "kind", "step", "coverage", "n")
-        title = f"{of} of all that was seen, by step"
-        self.figure = line_figure(board, "steps", title, titles, lines, columns, numbers) if lines else None
+    labels = labels_of(shown)
+    curves = [Curve(labels[run.run_id], covered[run.run_id][0], run.drawn, system=run.system) for run in shown]
+    numbers = [
+        (row.run.system, row.run.drawn, step, value, n)
+        for row, coverage, n in rows
+        for step, value in enumerate(coverage, 1)
+    ]
+    of = f"{granularity} coverage".capitalize()
+    columns, title = ("system", "kind", "step", "coverage", "n"), f"{of} of all that was seen, by step"
+    return {
+        "granularity": granularity,
+        "at": (1, 2, 3, 5, 10, 15, 20),
+        "rows": rows,
+        "without": [row.run.full_name for row in board.rows if row.run.run_id not in covered],
+        "figure": line_figure(board, "steps", title, ("Step", of), curves, columns, numbers),
+    }
 
 
 def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -217,9 +185,8 @@ def chunk_sizes(board: Board) -> dict[str, Any] | None:
     for row in board.rows:
         run, value, sized = row.run, row.value(column), _SIZED.fullmatch(row.run.chunker or "")
         if sized and value is not None:
-            chunks, key = board.facts.chunks_of(run), (sized[1], run.retriever or "", run.baseline)
-            *_, at = families.setdefault(key, (sized[1], run, {}))
-            at[int(sized[2])] = ((chunks.mean_size if chunks else 0) or float(sized[2]), value)
+            *_, at = families.setdefault((sized[1], run.retriever or "", run.baseline), (sized[1], run, {}))
+            at[int(sized[2])] = (run.chunk_size or float(sized[2]), value)
     lines = [families[key] for key in sorted(families) if len(families[key][2]) > 2]
     systems = [line for line in lines if not line[1].baseline]
     if not systems:

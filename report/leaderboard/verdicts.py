@@ -22,7 +22,6 @@ from lake.verdict import (
     Pairs,
     Verdict,
     both_ways,
-    by_pair,
     verdict_on,
 )
 from report.format import between, share, signed, two_digits, visible
@@ -73,11 +72,10 @@ def best_agents(board: Board) -> list[tuple[str, BoardRow, Column]]:
 def agents_sentence(board: Board) -> str:
     """The verdicts on the best agents by lines and by files, in words; empty if :func:`best_agents` is."""
     parts, reference = [], reference_row(board)
-    comparisons = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(**board.where)
     for level, agent, column in best_agents(board):
         rows = [agent, *([reference] if reference else [])]
         numbers = [(row.run.run_id, row.value(column, board.average), row.comparable) for row in rows]
-        verdict = _verdict(board, numbers, by_pair(comparisons.filter(**column.where)))
+        verdict = _verdict(board, numbers, _with_reference(board).get((*column.measure, *board.slice), {}))
         parts.append(f"By {level}s: {_continued(sentence(board, verdict, 'the best agent'))}")
     return " ".join(parts)
 
@@ -93,32 +91,36 @@ def column_at(board: Board, level: str) -> Column | None:
     return next((each for each in board.columns if (each.granularity, each.quantity, each.k) == wanted), None)
 
 
+_VIEW = (*MEASURE, "slice", "slice_value")
+
+
+@cache
+def _with_reference(board: Board) -> dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]]:
+    """The columns _VIEW → the stored comparisons of the reference with other runs, by pair."""
+    reference = board_verdict(board).reference
+    is_with_it = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
+    stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
+    compared = both_ways(stored.filter(is_with_it, protocol=board.protocol.name)).filter(run_a=reference)
+    columns = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
+    pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    view_of = itemgetter(*_VIEW)
+    for row in compared.select(*_VIEW, "run_a", "run_b", *columns).collect().iter_rows(named=True):
+        pairs.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
+    return pairs
+
+
 @cache
 def sentences(board: Board) -> dict[str, dict[str, str]]:
-    """Column → `slice=value` → the verdict in words, for every view with stored comparisons.
-
-    These are all metrics over the slice the board opens on, and the primary metric over every slice.
-    """
-    reference, view = board_verdict(board).reference, [*MEASURE, "slice", "slice_value"]
-    with_reference = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
-    stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
-    stored = stored.filter(with_reference, protocol=board.protocol.name)
-    columns_of_pair = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
-    with_reference_first = both_ways(stored).filter(run_a=reference)
-    compared = with_reference_first.select(*view, "run_a", "run_b", *columns_of_pair).collect()
-    pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
-    view_of = itemgetter(*view)
-    for row in compared.iter_rows(named=True):
-        pairs.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
-    lines: dict[tuple[Any, ...], list[tuple[str, float | None, bool]]] = {}
-    numbers = board.numbers.filter("is_shown").join(compared, on=view, how="semi").sort("place")
-    for *key, run_id, value, state in numbers.select(*view, "run_id", "value", "state").iter_rows():
-        lines.setdefault(tuple(key), []).append((run_id, value, not state))
+    """Column → `slice=value` → the verdict: all metrics in the opening slice, the primary metric in every slice."""
+    pairs, lines = _with_reference(board), dict[tuple[Any, ...], list[tuple[str, float | None, bool]]]()
+    numbers = board.numbers.filter("is_shown").sort("place").select(*_VIEW, "run_id", "value", "state")
+    for *view, run_id, value, state in numbers.iter_rows():
+        lines.setdefault(tuple(view), []).append((run_id, value, not state))
     concluded: dict[str, dict[str, str]] = {}
     for column in board.columns:
         first = "ranked first" if column is board.primary else f"first by {column.title}"
         for of_view in pairs if column.rule.direction != "neither" else ():
-            if of_view[:3] == column.measure:
+            if of_view[:3] == column.measure and of_view in lines:
                 verdict = _verdict(board, lines[of_view], pairs[of_view])
                 name = f"{of_view[3]}={visible(of_view[4])}"
                 concluded.setdefault(column.name, {})[name] = sentence(board, verdict, first)
@@ -167,10 +169,7 @@ MOST_SYSTEMS = 20
 
 
 def beats(board: Board) -> list[tuple[BoardRow, list[Mapping[str, Any] | None]]]:
-    """The table of who beats whom: the first systems and the best of each baseline, each with those ranked below it.
-
-    They are given as rows of table `comparisons`. The table is empty if no two of them were compared.
-    """
+    """Who beats whom: the first systems and baselines, each with its comparisons with those ranked below."""
     baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
     rows = [row for row in board.rows if row in board.systems[:MOST_SYSTEMS] or row in baselines]
     lines = [
@@ -180,14 +179,9 @@ def beats(board: Board) -> list[tuple[BoardRow, list[Mapping[str, Any] | None]]]
     return lines if any(pair for _, pairs in lines for pair in pairs) else []
 
 
-BREADTH = 1.5
-"""Broad: lines returned per gold line are at least this multiple of the median; narrow: at most its reciprocal."""
-
-REDUNDANT = 0.1
-"""Inefficient: the share of lines seen again is at least this much above the median."""
-
-LATE = 0.75
-"""Late: AUC-coverage is at most this share of the median."""
+BREADTH, REDUNDANT, LATE = 1.5, 0.1, 0.75
+"""Compared with the median system: broad from this multiple of lines returned per gold line on (narrow: up to its
+reciprocal), inefficient from this much more of the lines seen again, late up to this share of AUC-coverage."""
 
 
 def profile(board: Board, row: BoardRow) -> str:
@@ -199,10 +193,8 @@ def profile(board: Board, row: BoardRow) -> str:
     if n_lines is not None and usual_lines:
         ratio = n_lines / usual_lines
         word = "Broad" if ratio >= BREADTH else "Narrow" if ratio <= 1 / BREADTH else "Balanced"
-        numbers = (
-            f"{two_digits(n_lines)} lines returned for each line of gold (median system: {two_digits(usual_lines)})"
-        )
-        parts.append(f"{word} search: {numbers}")
+        lines, usual = two_digits(n_lines), two_digits(usual_lines)
+        parts.append(f"{word} search: {lines} lines returned for each line of gold (median system: {usual})")
     if again is not None and usual_again is not None:
         is_more, is_less = again >= usual_again + REDUNDANT, again <= usual_again - REDUNDANT
         word = "inefficient" if is_more else "efficient" if is_less else "usual"

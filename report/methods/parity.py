@@ -25,10 +25,7 @@ _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
 
 @dataclass(frozen=True)
 class Expectation:
-    """An order of chunkers or retrievers (`part`) that was expected before any result was known.
-
-    `order` lists their names, the best first; `how` is the command that runs them.
-    """
+    """An order of chunkers or retrievers (`part`), the best first, expected before any result was known."""
 
     name: str
     meaning: str
@@ -62,10 +59,7 @@ EXPECTATIONS: Sequence[Expectation] = (
 
 
 class ExpectedOutcome(NamedTuple):
-    """A pair of systems, the one expected to be better first, with the status and the reason for it.
-
-    Where no system was run, `names` has the parts that were expected, and `rows` is empty; `pair` is their comparison.
-    """
+    """Two systems, the one expected to be better first; without `rows` and their comparison if not run."""
 
     measured: str
     names: tuple[str, str]
@@ -76,10 +70,7 @@ class ExpectedOutcome(NamedTuple):
 
 
 def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
-    """The expectations on benchmarks in the lake, each with the pairs of systems that test it.
-
-    Editions and own data test those on the benchmark whose rules score them.
-    """
+    """The expectations on benchmarks of the lake, by whose rules they are scored, with the pairs that test them."""
     by_rule: dict[str, list[str]] = {}
     for name, protocol in facts.protocols.items():
         if protocol.benchmark in facts.benchmarks:

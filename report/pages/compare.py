@@ -16,7 +16,7 @@ import polars as pl
 from lake.verdict import IN_WORDS, INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, Grid, grids
-from report.leaderboard.gold_ledger import LEDGER_TITLES, amounts_of, largest_class, precisions_of
+from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, ledger_of
 from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, packed
@@ -81,17 +81,19 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     board, run_ids = outcomes.board, outcomes.run_ids
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     cells = {row["run_id"]: row for row in rows.iter_rows(named=True)}
-    amounts, precisions = amounts_of(board).get(value, {}), precisions_of(board).get(value, {})
+    ledger = ledger_of(board).get(value, {})
     return {
         "means": [
             [cell[name] for name in ("value", "low", "high", "n")] if (cell := cells.get(run_id)) else None
             for run_id in run_ids
         ],
         "ledger": [
-            [of_run.get(name, 0.0) for name in LEDGER_TITLES] if (of_run := amounts.get(run_id)) else None
+            [of_run.get(name, 0.0) for name in LEDGER_TITLES]
+            if (of_run := ledger.get(run_id, {})).keys() - {"precision"}
+            else None
             for run_id in run_ids
         ],
-        "precision": [precisions.get(run_id) for run_id in run_ids],
+        "precision": [ledger.get(run_id, {}).get("precision") for run_id in run_ids],
         "columns": PAIR_COLUMNS,
         "pairs": packed(json.dumps(outcomes.pairs.filter(slice_value=value).drop("slice_value").rows()).encode()),
     }

@@ -6,8 +6,9 @@ sets, version 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html
 three libraries is in `site/templates/snippets`, and tests run it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from report.downloads import DATA_FOLDER, Stored, table_files
 from report.format import DASH, visible
@@ -17,10 +18,7 @@ from report.render import render
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[dict[str, object]]:
-    """Recipes to read one board's scores by item, flips and order; `aggregates` and `scores` are files of these tables.
-
-    Each recipe has a name, a title, its meaning, and the code by library (`snippets`).
-    """
+    """Recipes to read a board's scores by item, flips and order from files of the tables, with `snippets` of code."""
     granularity, metric, k = board.primary.measure
     # With several tasks a system may have several runs, so runs are named.
     who = "run_id" if board.protocol.task else "system"
@@ -43,34 +41,27 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
         "flips": ("Flips between two systems", differ),
         "order": ("The leaderboard again", "The order of the board by its primary metric."),
     }
-    rows: list[dict[str, object]] = []
-    for name, (title, meaning) in texts.items():
-        snippets = {library: _written(f"{name}.{library}", values) for library in ("pandas", "polars", "DuckDB")}
-        if name != "flips" or len(names) > 1:
-            rows.append({"name": name, "title": title, "meaning": meaning, "snippets": snippets})
-    return rows
+    return [
+        {
+            "name": name,
+            "title": title,
+            "meaning": meaning,
+            "snippets": {library: written(f"{name}.{library}", values) for library in ("pandas", "polars", "DuckDB")},
+        }
+        for name, (title, meaning) in texts.items()
+        if name != "flips" or len(names) > 1
+    ]
 
 
-def of_system(tables: Mapping[str, Sequence[str]], system: str) -> str:
-    """Code that reads one system's rows of some tables with polars; `tables`: table → files."""
-    return _written("system.polars", {"tables": tables, "system": system})
-
-
-def _written(name: str, values: Mapping[str, object]) -> str:
-    code = render(f"snippets/{name}.txt", {**values, "literal": _literal, "sql": _sql, "files": _files})
+def written(name: str, values: dict[str, Any]) -> str:
+    """The code of a snippet, filled in."""
+    functions = {
+        "literal": lambda value: visible(repr(value)),
+        "sql": lambda value: str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'",
+        "files": lambda paths: repr(paths[0] if len(paths) == 1 else list(paths)),
+    }
+    code = render(f"snippets/{name}.txt", values | functions)
     return f"{code.rstrip()}\n"
-
-
-def _literal(value: str | int) -> str:
-    return visible(repr(value))
-
-
-def _sql(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
-
-
-def _files(paths: Sequence[str]) -> str:
-    return repr(paths[0] if len(paths) == 1 else list(paths))
 
 
 _PATH = "data.html"

@@ -6,7 +6,7 @@ import polars as pl
 
 from report.format import items_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
-from report.items.roster import Roster, bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
+from report.items.roster import Roster, class_texts, classes_of, list_columns, listing, shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.publisher import Page, Publisher, SiteMaterial
@@ -39,11 +39,13 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     is_candidates = roster.gold["candidate"].is_not_null().any()
     answers = candidates_by_item(roster) if is_candidates else spans_by_item(roster)
     published, why_not = chosen(roster, classes, material.item_text, is_local=material.is_local)
-    texts = with_shards(texts_by_item(roster, published, answers, is_local=material.is_local))
+    folder, key = f"items/{slug(name)}", f"items/{name}"
+    texts = texts_by_item(roster, published, answers, is_local=material.is_local)
+    text_bounds, text_files = shards(texts, f"{folder}/text", f"{key}/text")
     # The ledger of an item: for each run its number, then the amounts in the order of LEDGER_TITLES.
     amounts = pl.concat_list("run", *(pl.col(name).round().cast(pl.Int64) for name in LEDGER_TITLES))
     ledger = (classes.clear() if is_candidates else classes).sort("item_id", "run").group_by("item_id")
-    rows = with_shards(
+    rows = (
         items.select(_SAID)
         .join(answers, on="item", how="left", maintain_order="left")
         .join(
@@ -53,7 +55,7 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
         .join(texts.select("item_id", has_text=True), on="item_id", how="left", maintain_order="left")
         .drop("item")
     )  # fmt: skip
-    folder, key = f"items/{slug(name)}", f"items/{name}"
+    bounds, files = shards(rows, folder, key)
     listed, first = listing(roster, classes), roster.runs.index(roster.usual[0]) if roster.usual else 0
     about = {
         "title": board.benchmark.title,
@@ -75,33 +77,27 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
         "usual": [roster.runs.index(run) for run in roster.usual],
         "classes": LEDGER_TITLES,
         "kind": "candidates" if is_candidates else "lines",
-        "shards": bounds(rows),
+        "shards": bounds,
         "items": items["scorable"].sum(),
-        "texts": bounds(texts),
+        "texts": text_bounds,
         "without": why_not,
         "local": material.is_local,
         "around": LINES_AROUND,
         "first": first,
     }
-    files = {
-        f"{folder}/about.js": data_file(f"{key}/about", about),
-        f"{folder}/list.js": data_file(f"{key}/list", packed_json(list_columns(listed))),
-        **dict(shard_files(rows, folder, key)),
-        **dict(shard_files(texts, f"{folder}/text", f"{key}/text")),
-    }
+    files |= text_files
+    files[f"{folder}/about.js"] = data_file(f"{key}/about", about)
+    files[f"{folder}/list.js"] = data_file(f"{key}/list", packed_json(list_columns(listed)))
     for run, text in class_texts(roster, classes).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
     title = pl.col("class").replace_strict(range(len(LEDGER_TITLES)), [*LEDGER_TITLES.values()], return_dtype=pl.String)
-    main = classes.filter(run=first).select("item_id", title)
+    shown, main = listed.filter("scorable").head(FIRST), classes.filter(run=first).select("item_id", title)
     values = {
         "benchmark": board.benchmark,
         "board": board,
         "folder": slug(name),
         "key": key,
-        "first": listed.filter("scorable")
-        .head(FIRST)
-        .join(main, on="item_id", how="left", maintain_order="left")
-        .to_dicts(),
+        "first": shown.join(main, on="item_id", how="left", maintain_order="left").to_dicts(),
         "noun": about["kind"],
         "best": roster.runs[first].full_name if roster.runs else "",
         "within": _PATH,

@@ -13,13 +13,13 @@ import polars as pl
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, average_columns
 from report.format import board_page, run_key, slug, visible
 from report.leaderboard.board import Board, BoardRow, Measure
-from report.leaderboard.costs import BoardCosts, by_characters
-from report.leaderboard.gold_ledger import precisions_of, shares_of
-from report.leaderboard.main_table import AverageTable, Controls, MainTable, choices_of, heats_of, shade
-from report.leaderboard.pictures import PoolSizes, Steps, chunk_sizes, ways_to_count
+from report.leaderboard.costs import by_characters, costs_of
+from report.leaderboard.gold_ledger import shares_of
+from report.leaderboard.main_table import MainTable, average_table, choices_of, controls_of, heats_of, shade
+from report.leaderboard.pictures import chunk_sizes, pool_sizes, steps_of, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
-from report.models import IMPORTED, MEASURE, BenchmarkRow, DeclarationRow
+from report.models import IMPORTED, MEASURE, BenchmarkRow, TableRow
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, data_file_of
 from report.tables_read import TablesRead
@@ -42,24 +42,24 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     requested = [
         (
             [_section(board) for board in boards],
-            PoolSizes(boards),
-            BoardCosts(boards[0]) if any(board.every for board in boards) else None,
+            pool_sizes(boards),
+            costs_of(boards[0]) if any(board.every for board in boards) else None,
         )
         for boards in material.boards.values()
     ]
-    for (name, boards), (sections, pool_sizes, costs) in zip(material.boards.items(), requested, strict=True):
+    for (name, boards), (sections, sizes, costs) in zip(material.boards.items(), requested, strict=True):
         benchmark, files = material.facts.benchmarks[name], dict[str, bytes]()
         for section in sections:
             board = section["board"]
             # Only here, since these read all numbers of a board.
-            section |= {"heats": heats_of(board), "controls": Controls(board)}
+            section |= {"heats": heats_of(board), "controls": controls_of(board)}
             files |= _files(section) if board.every else {}
         values = {
             "benchmark": benchmark,
             "sections": sections,
             "has_runs": costs is not None,
             "beats": beats(boards[0]) if boards else [],
-            "pool_sizes": pool_sizes,
+            "pool_sizes": sizes,
             "readings": ways_to_count(boards),
             "costs": costs,
             "shade": shade,
@@ -94,9 +94,9 @@ def _section(board: Board) -> dict[str, Any]:
         "coverage": _coverage(board),
         "sizes": chunk_sizes(board),
         "choices": choices_of(board),
-        "steps": Steps(board),
+        "steps": steps_of(board),
         "curve": by_characters(board, *board.primary.measure[:2]),
-        "tables": [AverageTable(board, average, reference) for average in averages],
+        "tables": [average_table(board, average, reference) for average in averages],
         "rules": [(key, value) for key, value in rules.items() if value],
     }
 
@@ -126,8 +126,6 @@ def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) 
         "chunkers": _named(facts.chunkers, {run.chunker for run in runs}),
         "baselines": [each for each in retrievers if "baseline" in each.tags],
         "retrievers": [each for each in retrievers if "baseline" not in each.tags],
-        "fallbacks": facts.fallbacks,
-        "left_out": facts.left_out,
         "budgets": {name for name, rule in facts.metrics.items() if rule.cut == "budget"},
         # Metrics of chunks depend on how a chunker cuts; those of lines do not.
         "depends_on_cutting": [name for name, column in columns.items() if column.granularity == "chunk"],
@@ -135,7 +133,7 @@ def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) 
     }
 
 
-def _named(declared: Mapping[str, DeclarationRow], names: set[str | None]) -> list[DeclarationRow]:
+def _named(declared: Mapping[str, TableRow], names: set[str | None]) -> list[TableRow]:
     return [declaration for name, declaration in declared.items() if name in names]
 
 
@@ -204,7 +202,6 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
 
 def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
     board, reference, verdict = section["board"], section["reference"], section["verdict"]
-    ledger, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
     # Views without stored comparisons show the verdict of the opening view, with that view's name.
     by_view = {**sentences(board)}
     by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
@@ -233,7 +230,7 @@ def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) ->
             }
             for column, path in zip(board.columns, paths, strict=True)
         ],
-        "slices": section["controls"].slices,
+        "slices": section["controls"]["slices"],
         "runs": [
             {
                 "id": run.run_id,
@@ -248,12 +245,12 @@ def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) ->
                 "origin": run.provenance,
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
-                "chunks": chunks.n if (chunks := board.facts.chunks_of(run)) else None,
-                "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
-                "precision": precisions.get(run.run_id),
+                "chunks": run.n_chunks,
+                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
+                "precision": precision,
             }
             for row in rows
-            for run in [row.run]
+            for run, (shares, precision) in [(row.run, shares_of(board).get(row.run.run_id, ((), None)))]
         ],
         "verdicts": by_view,
         "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",
@@ -263,13 +260,13 @@ def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) ->
 def _entries(facts: TablesRead) -> list[tuple[str, str]]:
     # If there is an edition of the same benchmark, the lake's own is marked as such.
     editions = {benchmark.shown_name for benchmark in facts.benchmarks.values() if benchmark.is_edition}
-
-    def title(benchmark: BenchmarkRow) -> str:
-        if benchmark.is_edition or benchmark.shown_name not in editions:
-            return benchmark.shown_name
-        return benchmark.title if benchmark.label else f"{benchmark.shown_name} (this lake)"
-
-    return [(title(benchmark), board_page(name)) for name, benchmark in facts.benchmarks.items()]
+    entries = []
+    for name, benchmark in facts.benchmarks.items():
+        title = benchmark.shown_name
+        if title in editions and not benchmark.is_edition:
+            title = benchmark.title if benchmark.label else f"{title} (this lake)"
+        entries.append((title, board_page(name)))
+    return entries
 
 
 LEADERBOARD_PAGES = Publisher("leaderboard", 10, __doc__, _pages, _entries)

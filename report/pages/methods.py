@@ -31,16 +31,22 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     facts, boards = material.facts, material.every_board
     simulated = simulated_coverage().items()
     measured = {column.metric for board in boards for column in board.columns}
+    # What completions need, by items; none without gold by the rule `needs`.
+    kinds = facts.lake.scan("items").drop_nulls("need").group_by("benchmark", "need").agg(n=pl.len())
+    needs = kinds.sort("n", "need", descending=[True, False]).collect()
     values = {
         "parity": parity_rows(),
         "expected": outcomes(facts),
         "sides": [(each, _side(facts.lake, each, material.boards[name])) for name, each in facts.benchmarks.items()],
         "boards": boards,
-        "gold_rules": gold_rules,
         "between": [difference for name in facts.benchmarks for difference in _differences(facts, name)],
         "metrics": [metric for name, metric in facts.metrics.items() if name in measured],
         "findings": findings(facts),
-        "needs": [(each, counts) for each in facts.benchmarks.values() if (counts := _needs(facts.lake, each))],
+        "needs": [
+            (each, counts)
+            for name, each in facts.benchmarks.items()
+            if (counts := needs.filter(benchmark=name)["need", "n"].rows())
+        ],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": LEDGER_TITLES,
@@ -60,7 +66,7 @@ def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[
         gold, task = board.protocol.gold, board.task
         if task:
             cells |= {"Query": task.query, "Pool": task.pool}
-        cells["Gold"] = gold_rules(benchmark).get(gold, gold)
+        cells["Gold"] = benchmark.gold_rules.get(gold, gold)
         cells["Ranked by"] = f"{board.primary.title}, under {board.protocol.short}"
         cells["Gold per item"] = gold_of_an_item(lake, benchmark.name, gold)
     return cells | {
@@ -70,11 +76,6 @@ def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[
         "Subsets": ", ".join(benchmark.subsets) or DASH,
         "Licence": benchmark.licence or "not stated",
     }
-
-
-def gold_rules(benchmark: BenchmarkRow) -> dict[str, str]:
-    """Gold rule → its meaning."""
-    return {rule["name"]: rule["meaning"] for rule in benchmark.gold_rules}
 
 
 def gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
@@ -93,10 +94,7 @@ def gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
 
 
 def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
-    """The flags of items, and the reasons why items are not scorable, by benchmark, the most frequent first.
-
-    Each is (benchmark's title, finding, number of items, number of spans or files, consequence).
-    """
+    """Flags of items, and why some are not scorable: benchmark, finding, items, spans or files, consequence."""
     items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
     flags = (
@@ -154,12 +152,6 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
             title = facts.benchmarks[benchmark].title
             differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
     return differences
-
-
-def _needs(lake: Lake, benchmark: BenchmarkRow) -> list[tuple[str, int]]:
-    """What completions need (column `need`), with the numbers of items; none without gold by the rule `needs`."""
-    kinds = lake.scan("items", benchmark=benchmark.name).filter(pl.col("need").is_not_null()).group_by("need")
-    return kinds.agg(n=pl.len()).sort("n", "need", descending=[True, False]).collect().rows()
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

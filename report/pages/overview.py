@@ -7,9 +7,9 @@ from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
-from report.leaderboard.costs import Frontier, by_characters
-from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, precisions_of, shares_of, shown_rows
-from report.leaderboard.pictures import NUMBER, figure_of, ways_to_count
+from report.leaderboard.costs import by_characters
+from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, shares_of, shown_rows
+from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
@@ -42,11 +42,15 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Benchmarks with agents come first: their ledgers also show what was read and then dropped.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
+    # Line coverage by characters read, agents first; without any, the first by a primary metric.
+    by_agents = sorted(known, key=lambda board: not any(row.run.has_steps for row in board.rows))
+    covered = [by_characters(board, "line", "line_coverage") for board in by_agents]
+    by_primary = (by_characters(board, *board.primary.measure[:2]) for board in by_agents)
     values = {
         "cards": cards,
         "ledgers": ledgers,
         "classes": LEDGER_TITLES,
-        "reading": _reading(known),
+        "reading": [*filter(None, covered)] or [*filter(None, by_primary)][:1],
         "matrix": _matrix(facts, boards),
     }
     every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
@@ -55,19 +59,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
     """The bars of a board: (system, run key, shares of the gold, line precision), for :func:`shown_rows`."""
-    shares, precisions = shares_of(board), precisions_of(board)[board.slice[1]]
-    rows = {row.run.run_id: row for row in shown_rows(board) if row.run.run_id in shares}
+    known = [(row, *shares_of(board).get(row.run.run_id, ((), None))) for row in shown_rows(board)]
     # Names of runs not compared include the reason: their bars are over fewer items.
-    names = {run_id: row.run.full_name + (f" ({row.state})" if row.state else "") for run_id, row in rows.items()}
-    return [(names[run_id], run_key(run_id), shares[run_id], precisions.get(run_id)) for run_id in rows]
-
-
-def _reading(boards: Sequence[Board]) -> list[Frontier]:
-    """Line coverage by characters read, per benchmark, agents first; without any, the first by a primary metric."""
-    ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
-    covered = [by_characters(board, "line", "line_coverage") for board in ordered]
-    by_primary = (by_characters(board, *board.primary.measure[:2]) for board in ordered)
-    return [*filter(None, covered)] or [*filter(None, by_primary)][:1]
+    return [
+        (row.run.full_name + (f" ({row.state})" if row.state else ""), run_key(row.run.run_id), shares, precision)
+        for row, shares, precision in known
+        if shares
+    ]
 
 
 def _forest(board: Board) -> Figure | None:
@@ -83,7 +81,7 @@ def _forest(board: Board) -> Figure | None:
         return None
     cells = [row.cells[column.measure, board.average] for _, row, column in shown]
     points = [
-        Point("", name, row.run.drawn, cell.value or 0.0, *cell.interval)
+        Point(name, row.run.drawn, cell.value or 0.0, *cell.interval)
         for cell, (name, row, _) in zip(cells, shown, strict=True)
     ]
     measures = " and ".join(dict.fromkeys(column.title for _, _, column in shown))
@@ -93,15 +91,12 @@ def _forest(board: Board) -> Figure | None:
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", *NUMBER)
+    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", "value", "low", "high")
     return figure_of(board, "forest", title, "plots.forest_chart", what, columns, numbers)
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
-    """The (name, row, column) of all baselines and the first three systems, best first.
-
-    Each retriever is there once, with its best chunker, or as the reference if that is one of its runs.
-    """
+    """The (name, row, column) of baselines and the first three systems, each retriever once, with its best chunker."""
     scored = [row for row in board.rows if row.number is not None]
     first: dict[str, BoardRow] = {}
     for row in sorted(scored, key=lambda row: row is not reference):

@@ -12,10 +12,10 @@ from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
-from report.leaderboard.gold_ledger import LEDGER_TITLES, precisions_of, shares_in, shares_of
+from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
-from report.pages.data import of_system
+from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
 
@@ -70,23 +70,18 @@ def reference_run(board: Board, run: RunRow) -> RunRow | None:
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
-    """Run → its primary score over each slice and value, all items first.
-
-    Each is a row with the `median` of the board's systems, and the difference to it (`apart`).
-    """
+    """Run → its primary score per slice and value, all items first, and the systems' `median`."""
     stored, view = board.by_slice, ["slice", "slice_value"]
     of_systems = stored.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
     medians = of_systems.group_by(view).agg(median=pl.col("value").median())
     rows = stored.join(medians, on=view, how="left").with_columns(apart=pl.col("value") - pl.col("median"))
     columns = ("run_id", *view, "value", "low", "high", "n", "median", "apart")
     by_run: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in board.runs}
-    for row in sorted(rows.select(columns).iter_rows(named=True), key=_order):
+    for row in rows.select(columns).iter_rows(named=True):
         by_run[row["run_id"]].append(row)
+    for mine in by_run.values():
+        mine.sort(key=lambda row: (row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])))
     return by_run
-
-
-def _order(row: Mapping[str, Any]) -> tuple[object, ...]:
-    return row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
@@ -161,12 +156,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "again": PUBLISHED_AGAIN,
             "standings": list(by_benchmark.values()),
             "declared": declared,
-            "snippet": of_system(files, system),
+            "snippet": written("system.polars", {"tables": files, "system": system}),
             "files": files,
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
             "shares_of": shares_of,
-            "precisions_of": precisions_of,
         }
         sentences = [
             f"{system} on {board.benchmark.title}: {board.primary.title} {score(row.number)}, {row.standing}."

@@ -140,7 +140,7 @@ def test_a_build_killed_between_the_renames_is_mended(small: Lake, site: Path, t
 
 
 def test_a_lake_that_changes_meanwhile_is_noticed(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    states = iter(["before", "after"])
+    states = iter([("before", ""), ("after", "")])
     monkeypatch.setattr(building, "lake_state", lambda _: next(states))
     with pytest.raises(GoldspanError, match="the lake changed while the site was being built"):
         build(small, tmp_path / "site")

@@ -11,9 +11,9 @@ from lake.averages import AVERAGES
 from lake.store import Lake
 from report.charts.drawing import STYLE, light_colours, write_figure
 from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut, draw_figure
-from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart, score_chart
+from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart
 from report.leaderboard.board import build_board
-from report.leaderboard.pictures import SAME, PoolSizes, ways_to_count
+from report.leaderboard.pictures import SAME, pool_sizes, ways_to_count
 from report.models import ProtocolRow
 from report.tables_read import TablesRead, pool_orders
 from tests.frames import write
@@ -21,16 +21,16 @@ from tests.report.html import Element, page_of, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write_boards, write_lake
 
 POINTS = [
-    Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
-    Point("two", "agent ✓ <b>", "agent", 0.25, None, None),
-    Point("three", "best", "oracle", 0.9, None, None),
+    Point("fixed", "retriever", 0.5, 0.4, 0.6),
+    Point("agent ✓ <b>", "agent", 0.25, None, None),
+    Point("best", "oracle", 0.9, None, None),
 ]
 
 
 def figure() -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    what, columns = (POINTS, "Line F1", "a name"), ("system", "value", "low")
-    return draw_figure("a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.score_chart", what, columns, rows)
+    what, columns = (POINTS, "a name"), ("system", "value", "low")
+    return draw_figure("a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.forest_chart", what, columns, rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -82,9 +82,8 @@ def test_of_more_curves_than_can_be_told_apart_each_has_a_plot_of_its_own() -> N
 
 @pytest.mark.parametrize("kind", KIND_LOOKS)
 def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
-    point, curve = Point("", "a", kind, 0.5, 0.4, 0.6), Curve("a", [0.1, 0.2], kind, [1, 2])
+    point, curve = Point("a", kind, 0.5, 0.4, 0.6), Curve("a", [0.1, 0.2], kind, [1, 2])
     charts = [
-        score_chart([point], "x", "n"),
         forest_chart([point], "n"),
         line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(0, 1)]),
         line_chart([curve], ("x", "y"), "n"),
@@ -92,8 +91,8 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     drawn = [outlines for chart in charts if (outlines := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
     assert len(drawn) == len(charts)
     # A curve has its marks and, besides, its line.
-    assert all(outlines >= drawn[1] for outlines in drawn)
-    assert len(drawn[1]) == 1
+    assert all(outlines >= drawn[0] for outlines in drawn)
+    assert len(drawn[0]) == 1
 
 
 def test_no_two_kinds_look_alike_and_none_is_gold() -> None:
@@ -113,7 +112,7 @@ def test_gold_marks_gold_and_the_frame_alone() -> None:
 
 
 def test_a_picture_fills_its_box_and_keeps_its_text_readable() -> None:
-    svg = str(score_chart(POINTS, "Line F1", "a name"))
+    svg = str(forest_chart(POINTS, "a name"))
     width, least = float(re.findall(r' width="([0-9.]+)"', svg)[0]), int(re.findall(r"min-width:(\d+)px", svg)[0])
     assert least / width * 12 == pytest.approx(11, abs=0.05)
     assert "viewBox" in svg
@@ -201,15 +200,15 @@ def test_each_system_is_a_line_over_the_files_searched(tmp_path: Path) -> None:
     facts = TablesRead(lake)
     alone, beside = (build_board(facts, facts.boards("repoeval")[0]) for _ in range(2))
     assert alone.protocol.short == "chunking-v1"
-    assert PoolSizes([alone]).figure is None
+    assert pool_sizes([alone]) is None
     beside.protocol = ProtocolRow(**vars(beside.protocol) | {"name": "repoeval@scale-4-v1"})
-    drawn = PoolSizes([beside, alone])
-    assert drawn.sizes == [20.0, 300.0]
+    drawn = pool_sizes([beside, alone])
+    assert drawn is not None
+    assert drawn["sizes"] == [20.0, 300.0]
     numbers = {row.run.system: row.number for row in alone.rows}
-    assert {run.system: values for run, values in drawn.lines} == {name: [n, n] for name, n in numbers.items()}
-    assert drawn.figure is not None
-    assert "at 20 to" in str(drawn.figure.picture)
-    assert PoolSizes([beside]).figure is None
+    assert {run.system: values for run, values in drawn["lines"]} == {name: [n, n] for name, n in numbers.items()}
+    assert "at 20 to" in str(drawn["figure"].picture)
+    assert pool_sizes([beside]) is None
 
 
 def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
@@ -234,7 +233,7 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
 def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:
     facts = TablesRead(Lake(lake_folder))
     (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
-    facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
+    facts.runs = [run for run in facts.runs if run.baseline or run.run_id == best.run.run_id]
     readings = ways_to_count([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
     assert (readings["every"], readings["sentence"]) == ([], "")
 
