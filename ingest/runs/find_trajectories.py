@@ -122,8 +122,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     own = [file for file in (*files, *damaged.values()) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     contents = [(entry.path, entry.sha256()) for entry in entries] if is_folder else []
-    refused = [(refused.path, refused.reason) for refused in tree.refused]
-    sha256 = fingerprint(contents, refused) if is_folder else sha256_of_file(path)
+    sha256 = fingerprint(contents, [*tree.refused.items()]) if is_folder else sha256_of_file(path)
     return TrajectoryFiles(importer, input_file, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 

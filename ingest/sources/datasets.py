@@ -10,7 +10,7 @@ import importlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 STREAMED_FROM = 10**9
 """Hub data sets with at least so many bytes are streamed instead of downloaded first."""
 
-_STATE = "state.json"
-_FORMATS = (".parquet", ".jsonl", ".json")
+_STATE, _FORMATS = "state.json", (".parquet", ".jsonl", ".json")
 
 
 class HubRows(BaseModel):
@@ -67,10 +66,16 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
+            n_rows = 0
             try:
-                for row in _rows(dataset()):
-                    file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
-            except (GoldspanError, MemoryError):
+                for table in dataset().with_format("arrow").iter(batch_size=1_000):
+                    table.validate(full=True)
+                    n_rows += table.num_rows
+                    if n_rows > MAX_ROWS:
+                        raise ValueError(f"it has more than the {MAX_ROWS:,} rows that are read")
+                    rows = (json.dumps(row, ensure_ascii=False, default=str) for row in table.to_pylist())
+                    file.writelines(f"{row}\n".encode(errors="replace") for row in rows)
+            except GoldspanError:
                 raise
             # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
@@ -119,13 +124,3 @@ def _datasets() -> ModuleType:
     library = importlib.import_module("datasets")
     library.disable_progress_bars()
     return library
-
-
-def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
-    n_rows = 0
-    for table in dataset.with_format("arrow").iter(batch_size=1_000):
-        table.validate(full=True)
-        n_rows += table.num_rows
-        if n_rows > MAX_ROWS:
-            raise ValueError(f"it has more than the {MAX_ROWS:,} rows that are read")
-        yield from table.to_pylist()

@@ -14,14 +14,11 @@ from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
-BRANCH = "main"
-
 _INSTEAD = (
     "Try again online and without HF_HUB_OFFLINE; or put these files below\n"
     "  <folder>/{}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
     "  or SOURCE=sample, which needs neither."
 )
-
 
 PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
     "repoeval": (
@@ -102,7 +99,7 @@ class HubSource(_Published):
         url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
         lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
         with self.had(name, url, f"Still to download: {listed(lacking)}."):
-            if not file.is_file() or blob_id_of(file) != blob_id:
+            if not file.is_file() or git_blob_id(file.read_bytes()) != blob_id:
                 self._download(url, name, file)
         return open_archive(file, name)
 
@@ -115,18 +112,12 @@ class HubSource(_Published):
         part = file.with_suffix(".part")
         with part.open("wb") as stream:
             http_get(url, stream, displayed_filename=name)
-        if (blob_id := blob_id_of(part)) != file.name:
+        if (blob_id := git_blob_id(part.read_bytes())) != file.name:
             part.unlink()
             what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
             hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
             raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
         part.replace(file)
-
-
-def blob_id_of(file: Path) -> str:
-    """The git blob id of a file's content."""
-    with file.open("rb") as stream:
-        return git_blob_id(stream, file.stat().st_size)
 
 
 @dataclass(frozen=True)
@@ -161,8 +152,6 @@ class DatasetSource(_Published):
                 self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
             )
             file = Path(str(folder)) / path
-            if not file.is_file():
-                raise OSError(f"{self.dataset}@{commit} does not have it")
             return entry_on_disk(file, path, self.dataset, file.stat().st_size).open()
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
@@ -176,7 +165,7 @@ class DatasetSource(_Published):
             with self._asked("the commit"):
                 from huggingface_hub import HfApi
 
-                info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=30)
+                info = HfApi().dataset_info(self.dataset, revision="main", files_metadata=True, timeout=30)
             record = {"commit": info.sha, "sizes": {each.rfilename: each.size or 0 for each in info.siblings or []}}
             self.cache.mkdir(parents=True, exist_ok=True)
             beside = file.with_suffix(".tmp")

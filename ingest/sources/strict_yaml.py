@@ -23,12 +23,10 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         lines: dict[str, int] = {}
         for key, _ in node.value:
-            problem = ""
+            problem = f"the key {key.value!r} occurs twice, first in line {lines.get(key.value)}"
             if key.tag != "tag:yaml.org,2002:str":
                 problem = f"the key {key.value} is not a text; if it should be, write it in quotes"
-            elif key.value in lines:
-                problem = f"the key {key.value!r} occurs twice, first in line {lines[key.value]}"
-            if problem:
+            if key.tag != "tag:yaml.org,2002:str" or key.value in lines:
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             lines[key.value] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)
@@ -48,8 +46,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     name, where = Path(*file.parts[-2:]).as_posix(), str(file)
     try:
         with file.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
-        return parsed_yaml(data, _MAX_BYTES)
+            return parsed_yaml(stream.read(_MAX_BYTES + 1), _MAX_BYTES)
     except FileNotFoundError as error:
         hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
         raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error
@@ -71,8 +68,8 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
     except ValidationError as error:
         faults = list(_faults(error, model))
     first, first_hint = faults[0]
+    what = f"{len(faults)} keys are wrong" if len(faults) > 1 else first
     messages = [message for message, _ in faults] if len(faults) > 1 else []
-    what = f"{len(faults)} keys are wrong" if messages else first
     raise GoldspanError(what, where=str(file), examples=messages, hint=first_hint or hint, code=Exit.INVALID)
 
 

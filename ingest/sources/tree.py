@@ -13,13 +13,10 @@ from lake.rejects import Rejects
 
 HUB = "hub"
 """The source that downloads: only requested or default subsets are read from it."""
-
 CACHE = "cache"
 """The folder of a lake with downloads and clones."""
-
 UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are only made when it is read."""
-
 _BLOCK_BYTES = 1 << 20
 
 
@@ -33,12 +30,10 @@ class UnreadableFileError(GoldspanError):
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file in a tree; `path` is relative to the tree's root and stays inside it.
+    """A regular file in a tree: `open` gives its bytes as a seekable file, whose use may raise `UnreadableFileError`.
 
-    Attributes:
-        size: In bytes, or `UNKNOWN_SIZE`.
-        open: Returns the bytes as a seekable file; its use may raise `UnreadableFileError`.
-        made_from: A digest of everything the bytes depend on, if known without reading them; else empty.
+    `path` stays inside the tree; `size` is in bytes, or `UNKNOWN_SIZE`; `made_from` is a digest of everything that the
+    bytes depend on, empty if it is not known without reading them.
     """
 
     path: str
@@ -61,32 +56,23 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Refused:
-    """An entry that is not read: its path as given, and the reason."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Tree:
-    """The regular files of a folder or archive, sorted by path, and the refused ones; `location` is for messages."""
+    """The regular files of a folder or archive, sorted by path; `refused` maps paths to why they are not read."""
 
     location: str
     entries: Sequence[Entry]
-    refused: Sequence[Refused] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def reject_refused(self, rejects: Rejects, location: str = "") -> None:
         """Add the refused entries to the rejects."""
-        for refused in self.refused:
-            rejects.add(location or self.location, f"entry {refused.path}", refused.reason)
+        for path, reason in self.refused.items():
+            rejects.add(location or self.location, f"entry {path}", reason)
 
 
 class Checkout(NamedTuple):
-    """The regular files of a commit up to a size; they are never written to disk under their paths.
+    """The regular files of a commit; `read(only)` yields paths and contents (all, or those in `only`), byte for byte.
 
-    `read(only)` yields paths and contents (all, or those in `only`), byte for byte. Two paths may become equal, as
-    invalid bytes become U+FFFD. `noted` maps the reason why files are not read to their paths.
+    Two paths may become equal, as invalid bytes become U+FFFD. `noted` maps reasons to the paths of files not read.
     """
 
     read: Callable[..., Iterator[tuple[str, bytes]]]
@@ -159,18 +145,12 @@ def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
     return Entry(path, size, opened)
 
 
-def read_whole(stream: IO[bytes], most: int) -> bytes:
-    """At most `most` bytes of a stream, read in blocks, so that no more memory is taken than there are bytes."""
-    blocks = []
-    while most > 0 and (block := stream.read(min(_BLOCK_BYTES, most))):
-        blocks.append(block)
-        most -= len(block)
-    return b"".join(blocks)
-
-
 def read_document(path: str, stream: IO[bytes], size: int = UNKNOWN_SIZE) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data = read_whole(stream, MAX_DOCUMENT_BYTES + 1) if size <= MAX_DOCUMENT_BYTES else b""
-    if max(size, len(data)) > MAX_DOCUMENT_BYTES:
-        raise UnreadableFileError(path, f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
-    return data
+    data = bytearray()
+    while max(size, len(data)) <= MAX_DOCUMENT_BYTES:
+        # In blocks, so that no more memory is taken than there are bytes.
+        if not (block := stream.read(_BLOCK_BYTES)):
+            return bytes(data)
+        data += block
+    raise UnreadableFileError(path, f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")

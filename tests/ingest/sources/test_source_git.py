@@ -183,7 +183,7 @@ def test_a_tree_that_unfolds_is_refused_by_its_entries(tmp_path: Path, monkeypat
     tree = remote.run("mktree", given=f"100644 blob {blob}\ta.py\n".encode())
     # A hundred million entries, in nine small objects.
     commit = committed(remote, nested(remote, tree, levels=8, times=10))
-    with pytest.raises(RepositoryError, match="holds more than 1,000 files, and is not read") as told:
+    with pytest.raises(RepositoryError, match="git ls-tree has more than the 200,000 bytes that are read") as told:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert told.value.code == Exit.INVALID
 
@@ -192,8 +192,7 @@ def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkey
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    soon = partialmethod(GitFolder._started, seconds=2.0)  # what a listing may take
-    monkeypatch.setattr(GitFolder, "_started", soon)
+    monkeypatch.setattr(GitFolder, "ask", partialmethod(GitFolder.ask, seconds=2.0))  # what a listing may take
     with refused(r"git ls-tree took longer than 2 seconds", Exit.MISSING):
         cache.files("acme/boats", commit)
 

@@ -66,8 +66,8 @@ def test_files_come_with_their_bytes() -> None:
         ("./a.py", "x", "not a path that git can store"),
         ("src//a.py", "x", "not a path that git can store"),
         ("", "x", "not a path that git can store"),
-        (None, "x", "a row without a path"),
-        ("a.py", None, "its content is missing"),
+        (None, "x", "its path or its content is missing"),
+        ("a.py", None, "its path or its content is missing"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_rejected_alone(path: str, content: str | None, reason: str) -> None:
