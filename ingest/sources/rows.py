@@ -212,8 +212,9 @@ def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple
     with opened(entry) as stream, TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as text:
         head = stream.peek().partition(b"\n")[0]
         delimiter = max(",;\t", key=lambda each: head.count(each.encode())) if is_csv else "\t"
-        quoting = csv.QUOTE_MINIMAL if is_csv else csv.QUOTE_NONE
-        rows = csv.reader(text, delimiter=delimiter, quoting=quoting, strict=True)
+        rows = csv.reader(
+            text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if is_csv else csv.QUOTE_NONE, strict=True
+        )
         try:
             first = next(filter(None, rows), [])
             has_names = is_csv or set(keys) <= set(first)

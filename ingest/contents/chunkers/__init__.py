@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from ingest.programs.command import JsonCommand
 from lake.offsets import Offsets, split_lines
 
@@ -39,9 +36,10 @@ class Document:
         return self.text.count("\n") + (self.text[-1:] not in ("", "\n"))
 
     @cached_property
-    def n_nws(self) -> npt.NDArray[np.int64]:
-        """The number of non-whitespace characters of each line."""
-        return Offsets.between_lines(self.text).n_nws
+    def nws_before(self) -> list[int]:
+        """The non-whitespace characters before each line, then the total: one number more than there are lines."""
+        before: list[int] = Offsets.between_lines(self.text).nws.tolist()
+        return before
 
 
 class Cut(NamedTuple):
@@ -54,8 +52,7 @@ class Cut(NamedTuple):
         fell_back: Why a simpler method was used than the chunker's own, else empty; such files are counted.
         failed: Why the file could not be cut at all, else empty; such files are rejected.
         texts: The text that each chunk is ranked by, None for its own text; empty if all use their own. `{path}` stands
-            for the file's path, which a chunker is not given, as a content may have several, and `{chunk}` for the
-            chunk's own text. Scoring uses the chunk's lines, whatever its text.
+            for the file's path (a content may have several), and `{chunk}` for the chunk's own text.
     """
 
     ranges: list[LineRange]
@@ -74,10 +71,8 @@ class Chunker:
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers in the name (`n=1500`). A pure function.
         version: Only shown on pages; files are cut again when the code changes.
         defaults: The concrete names that run if none is named.
-        grammars: Packages whose versions also determine the chunks.
-        library: The package that cuts, installed by the extra `chunkers`; its version also determines the chunks.
-        also: Packages that the library imports but does not require.
-        command: A command that cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
+        grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
+        given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
         check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
         text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.
     """
@@ -90,8 +85,7 @@ class Chunker:
     source: str = ""
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()
-    library: str = ""
-    also: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
     given: str = ""
     command: JsonCommand | None = None
     check: Callable[..., str] | None = None

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 from ingest.contents.chunkers._tree import BODIES, Piece, open_piece, parse
-from ingest.contents.chunkers.lines import cumulative, fixed_nws, whole_file
+from ingest.contents.chunkers.lines import fixed_nws, whole_file
 from ingest.contents.syntax_trees import GRAMMARS
 
 
@@ -20,7 +20,7 @@ def syntax(document: Document, n: int) -> Cut:
     the pieces are merged into as few chunks as possible; among the ways to do that, cuts highest in the tree are
     chosen. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
     """
-    n_lines, before = document.n_lines, cumulative(document.n_nws)
+    n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:
         return whole_file(document)
     root = parse(document)
@@ -79,28 +79,25 @@ def _merge(units: Sequence[tuple[int, int]], before: Sequence[int], n_lines: int
     """The fewest ranges that fit, with the least depth at their cuts: a minimum over a sliding window of starts."""
     starts = [*(start for start, _ in units), n_lines]
     chunk_costs = 1 + sum(depth for _, depth in units)
-    best, came_from = [0], [0]
+    # What it costs to begin the last range at each unit, and where the best last range before each unit begins.
+    costs, came_from, best = list[int](), [0], 0
     window: deque[int] = deque()
     for end in range(1, len(starts)):
         while window and before[starts[end]] - before[starts[window[0]]] > n:
             window.popleft()
-        last = end - 1
+        costs.append(best + units[end - 1][1])
         # A unit that exceeds `n` alone can only be a range of its own, so it is always in the window.
-        while window and _cost(best, units, window[-1]) >= _cost(best, units, last):
+        while window and costs[window[-1]] >= costs[-1]:
             window.pop()
-        window.append(last)
+        window.append(end - 1)
         came_from.append(window[0])
-        best.append(_cost(best, units, window[0]) + chunk_costs)
+        best = costs[window[0]] + chunk_costs
     ranges = []
     end = len(units)
     while end:
         ranges.append((starts[came_from[end]], starts[end]))
         end = came_from[end]
     return ranges[::-1]
-
-
-def _cost(best: Sequence[int], units: Sequence[tuple[int, int]], start: int) -> int:
-    return best[start] + units[start][1]
 
 
 SYNTAX = Chunker(
