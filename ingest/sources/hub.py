@@ -50,6 +50,26 @@ DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+@contextmanager
+def downloading(wanted: str, where: str, hint: str, *, is_quiet: bool = True) -> Iterator[None]:
+    """Turn errors while downloading `wanted` into one `GoldspanError`."""
+    # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import XetDownloadError
+    from huggingface_hub.utils.logging import set_verbosity_error
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    # It reports each attempt; the final error is reported here.
+    set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
+    if is_quiet:
+        disable_progress_bars()
+    try:
+        yield
+    except (OSError, HTTPError, XetDownloadError) as error:
+        what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
+        raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Published(Source):
     """A publisher's files, downloaded into a cache when read; without `say` no messages are shown."""
@@ -58,25 +78,9 @@ class _Published(Source):
     cache: Path
     say: Callable[[str], None] | None = None
 
-    @contextmanager
-    def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
-        """Turn errors while fetching `wanted` into one `GoldspanError`."""
-        # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
-        from httpx2 import HTTPError
-        from huggingface_hub.errors import XetDownloadError
-        from huggingface_hub.utils.logging import set_verbosity_error
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        # It reports each attempt; the final error is reported here.
-        set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
-        if self.say is None:
-            disable_progress_bars()
-        try:
-            yield
-        except (OSError, HTTPError, XetDownloadError) as error:
-            what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
-            hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
-            raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
+    def had(self, wanted: str, where: str, here: str) -> AbstractContextManager[None]:
+        """What a download runs in; `here` says what is lacking or where it goes."""
+        return downloading(wanted, where, f"{here}\n  {_INSTEAD.format(self.benchmark)}", is_quiet=self.say is None)
 
 
 @dataclass(frozen=True)

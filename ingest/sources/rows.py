@@ -14,7 +14,7 @@ from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import chain, count
 from tempfile import TemporaryFile
-from typing import IO, NoReturn
+from typing import NoReturn
 
 import polars as pl
 import yaml
@@ -173,17 +173,21 @@ def json_values(
     """
     with opened(entry) as stream:
         if is_lines(stream.peek()):
-            for number, line in lines_in(stream, limits.MAX_LINE_BYTES):
-                if line is None:
+            for number in count(1):
+                line = stream.readline(limits.MAX_LINE_BYTES + 1)
+                if not line:
+                    return
+                if len(line) > limits.MAX_LINE_BYTES and not line.endswith(b"\n"):
                     too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
                     yield f"line {number}", UnreadableFileError(entry.path, too_long)
-                elif line.strip():
+                    while line and not line.endswith(b"\n"):
+                        line = stream.readline(_BLOCK_BYTES)
+                elif line := line.removeprefix(MARK).strip():
                     try:
                         value = parsed(entry.path, line, parse)
                     except UnreadableFileError as error:
                         value = error
                     yield f"line {number}", value
-            return
         value = parsed(entry.path, read_document(entry.path, stream).removeprefix(MARK), parse)
     if not isinstance(value, list):
         yield "", value
@@ -232,17 +236,6 @@ def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple
                     yield position, UnreadableFileError(entry.path, reason, excerpt=excerpt_of(values))
         except csv.Error as error:
             raise UnreadableFileError(entry.path, f"not a table from line {rows.line_num} on: {error}") from error
-
-
-def lines_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a stream, without line ends, with their numbers from 1; None for one of more than `limit` bytes."""
-    for number, line in enumerate(iter(lambda: stream.readline(limit + 1), b""), 1):
-        if len(line) <= limit or line.endswith(b"\n"):
-            yield number, line.removeprefix(MARK).removesuffix(b"\n")
-        else:
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(_BLOCK_BYTES)
-            yield number, None
 
 
 def is_json_lines(head: bytes) -> bool:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from ingest.sources.folder import read_folder
-from ingest.sources.rows import lines_in
+from ingest.sources.rows import read_rows
 from lake import limits
 from lake.limits import MIB, UnreadableParquetError, read_batches
 from lake.rejects import Rejects
@@ -54,9 +54,13 @@ def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path
         list(read_batches(file, max_rows=999))
 
 
-def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:
-    lines = lines_in(io.BytesIO(b"a\n" + b"x" * 5_000_000 + b"\nb"), 1_000)
-    assert list(lines) == [(1, b"a"), (2, None), (3, b"b")]
+def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 1_000)
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n" + b"x" * 5_000_000 + b"\n{}")
+    rejects = Rejects()
+    (entry,) = read_folder(tmp_path, "x").entries
+    assert [position for position, _ in read_rows(entry, rejects)] == ["line 1", "line 3"]
+    assert [reject.position for reject in rejects] == ["line 2"]
 
 
 def test_refusals_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
