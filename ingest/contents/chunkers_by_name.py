@@ -146,7 +146,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     if FUNCTION.fullmatch(what):
         meaning, cut, command = "Chunks with your Python function", _function(what), None
     else:
-        meaning, cut, command = "Chunks with your command", _never, JsonCommand.of(what, seconds=seconds)
+        meaning, cut, command = "Chunks with your command", lambda _: Cut([]), JsonCommand.of(what, seconds=seconds)
     return Resolved(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
 
 
@@ -164,7 +164,3 @@ def _function(what: str) -> Callable[..., Cut]:
         # Changes to a function can only be noticed in its source.
         raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
     return function
-
-
-def _never(document: Document) -> Cut:
-    raise NotImplementedError(document)

@@ -115,8 +115,8 @@ def _checked(answer: object, text: str, in_lines: Offsets) -> tuple[Cut, Offsets
         raise ValueError(f"answered {answer!r:.80}, not a Cut with a list of ranges of {listed(get_args(Unit))}")
     if len(cut.texts) not in (0, len(ranges)):
         raise ValueError(f"answered {len(cut.texts):,} texts for {len(ranges):,} chunks")
-    own: object
-    for own in cut.texts:
+    texts: Sequence[object] = cut.texts
+    for own in texts:
         if own is not None and (not isinstance(own, str) or not is_encodable(own)):
             raise ValueError(f"answered {own!r:.80}, not a text")
     places = in_lines if cut.unit == "lines" else Offsets.between_characters(text)

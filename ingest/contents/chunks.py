@@ -48,12 +48,8 @@ class Content(NamedTuple):
     chunkers: tuple[str, ...]
 
 
-Seen = tuple[dict[str, Found], dict[str, Cut]]
-"""The definitions of a content by set of rules, and its cuts by chunker."""
-
-
-def look_through(contents: Sequence[Content]) -> list[Seen]:
-    """The definitions and cuts of some contents; an error in one does not affect the others."""
+def look_through(contents: Sequence[Content]) -> list[tuple[dict[str, Found], dict[str, Cut]]]:
+    """The definitions of contents by set of rules, and their cuts by chunker; an error in one affects no other."""
     seen = []
     for text, ending, language, names in contents:
         try:
@@ -136,7 +132,13 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
     Columns: `sha256`, `part` (the index of its part of `blobs`), `ending`, and `todo:<maker>` for every maker.
     """
     text = numbered(lake, "blobs", stored, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
-    todo = text.lazy().join(_endings(lake, files), on="sha256")
+    # The ending of a content is that of its first path with a known one, or null.
+    ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
+    paths = lake.scan_parts(files, "files").select("sha256", "path", ending=ending)
+    known = paths.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
+    first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
+    endings = paths.select("sha256").unique().join(first, on="sha256", how="left")
+    todo = text.lazy().join(endings, on="sha256")
     for name, target in made.items():
         status = "chunk_status" if name else "symbol_status"
         done = [part.scan(status).select("sha256").collect() for part in target.current()]
@@ -182,15 +184,6 @@ def _definitions(lake: Lake) -> BuildTarget:
         row = {"name": rules, "title": f"Definitions, {rules}", "meaning": meaning, "fingerprint": made}
         write_if_changed(lake, "symbol_rules", rules, declared_rows("symbol_rules", [row]))
     return BuildTarget(lake, slots, made)
-
-
-def _endings(lake: Lake, parts: list[Part]) -> pl.LazyFrame:
-    """The sha256 and ending of each content in parts of `files`: that of its first path with a known one, or null."""
-    ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
-    files = lake.scan_parts(parts, "files").select("sha256", "path", ending=ending)
-    known = files.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
-    first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
-    return files.select("sha256").unique().join(first, on="sha256", how="left")
 
 
 def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[Mapping[str, Found]]) -> list[pl.DataFrame]:

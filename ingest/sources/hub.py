@@ -103,25 +103,23 @@ class HubSource(_Published):
         url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
         lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
         with self.had(name, url, f"Still to download: {listed(lacking)}."):
-            if not file.is_file() or git_blob_id(file.read_bytes()) != blob_id:
-                self._download(url, name, file)
+            if file.is_file() and git_blob_id(file.read_bytes()) == blob_id:
+                return open_archive(file, name)
+            from huggingface_hub.file_download import http_get
+
+            if self.say is not None:
+                self.say(f"downloading {name}")
+            self.cache.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(".part")
+            with part.open("wb") as stream:
+                http_get(url, stream, displayed_filename=name)
+            if (other := git_blob_id(part.read_bytes())) != blob_id:
+                part.unlink()
+                what = f"{name} is not the pinned file: git blob {other}, not {blob_id}"
+                hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
+                raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
+            part.replace(file)
         return open_archive(file, name)
-
-    def _download(self, url: str, name: str, file: Path) -> None:
-        from huggingface_hub.file_download import http_get
-
-        if self.say is not None:
-            self.say(f"downloading {name}")
-        self.cache.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(".part")
-        with part.open("wb") as stream:
-            http_get(url, stream, displayed_filename=name)
-        if (blob_id := git_blob_id(part.read_bytes())) != file.name:
-            part.unlink()
-            what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
-            hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
-            raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
-        part.replace(file)
 
 
 @dataclass(frozen=True)

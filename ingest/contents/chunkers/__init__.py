@@ -43,16 +43,13 @@ class Document:
 
 
 class Cut(NamedTuple):
-    """The chunks of one file, as a chunker returns them.
+    """The chunks of one file: ranges `[start, end)` of `unit`, in the file's order; they may overlap.
 
-    Attributes:
-        ranges: The chunks as ranges `[start, end)` of `unit`, in the file's order. They may overlap; each must be
-            inside the file, contain at least one line or character, and be unique. A chunk that begins or ends inside a
-            line has exactly its own bytes and characters, and all lines that it touches.
-        fell_back: Why a simpler method was used than the chunker's own, else empty; such files are counted.
-        failed: Why the file could not be cut at all, else empty; such files are rejected.
-        texts: The text that each chunk is ranked by, None for its own text; empty if all use their own. `{path}` stands
-            for the file's path (a content may have several), and `{chunk}` for the chunk's own text.
+    Each range is inside the file, not empty, and unique. One that begins or ends inside a line has exactly its own
+    bytes and characters, and all lines that it touches. `fell_back` says why a simpler method was used than the
+    chunker's own, `failed` why the file could not be cut at all; such files are counted, or rejected. `texts` are what
+    the chunks are ranked by, None for a chunk's own text; `{path}` stands for the file's path, of which a content may
+    have several, and `{chunk}` for the chunk's own text.
     """
 
     ranges: list[LineRange]
@@ -74,7 +71,7 @@ class Chunker:
         grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
         given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
         check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
-        text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.
+        text: `text(document, cut)` gives the chunks texts to be ranked by.
     """
 
     name: str

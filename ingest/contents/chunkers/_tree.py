@@ -12,10 +12,8 @@ from ingest.contents.syntax_trees import given_up, syntax_tree
 MAX_ERROR_SHARE = 0.1
 """A file counts as unparsable if more than this share of its bytes was given up as errors.
 
-The parser recovers from errors, and macros cause local ones in most C files: those keep their structure. Nodes that the
-parser completed inside an error (a whole `if` after an unmatched brace) are not given up.
+The parser recovers from errors, and macros cause local ones in most C files: those keep their structure.
 """
-
 SECOND_TRY = {"c": ("cpp",), "javascript": ("tsx",)}
 """Language → a second grammar to try for unparsable files: C++ in a `.h`, types in a `.js`."""
 
@@ -30,10 +28,8 @@ _ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "anno
 class Piece(NamedTuple):
     """Lines `[start, end)` that begin with a node that is first on its line.
 
-    Attributes:
-        depth: The number of nodes that had to be opened to cut before this piece.
-        kind: The type of the piece's first node; empty for a bare word or mark such as `def` or `{`.
-        sticks: Whether it belongs to the next piece: a comment directly above, a decorator, the head of a body.
+    `depth` is the number of nodes that had to be opened to cut before it; `kind` the type of its first node, empty for
+    a bare word or mark such as `def` or `{`; `sticks`: it belongs to the next piece, as a comment directly above does.
     """
 
     start: int

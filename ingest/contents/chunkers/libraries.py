@@ -9,7 +9,6 @@ from ingest.contents.syntax_trees import GRAMMARS
 
 Split = Callable[[str], Iterable[str]]
 """A text → the texts of its chunks."""
-
 NOT_KNOWN = "language not known"
 AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 

@@ -14,11 +14,10 @@ def syntax(document: Document, n: int) -> Cut:
     """Split nodes that exceed `n` non-whitespace characters, then merge the pieces; a line is never cut.
 
     A file that fits is one chunk. Otherwise its syntax tree is opened wherever a piece exceeds `n`: a piece begins
-    where a named node is first on its line, and includes the blank lines below it, so that a chunk begins with its own
-    code. Comments and decorators directly above stay with the code they annotate, and the head of a body with the
-    body's first piece, if both fit. A piece that cannot be opened, such as a long string, is split into its lines. Then
-    the pieces are merged into as few chunks as possible; among the ways to do that, cuts highest in the tree are
-    chosen. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
+    where a named node is first on its line, and includes the blank lines below it. Comments and decorators directly
+    above stay with their code, and the head of a body with its first piece, if both fit. A piece that cannot be opened
+    is split into its lines. The pieces are merged into as few chunks as possible, with cuts as high in the tree as
+    possible. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:
@@ -39,9 +38,8 @@ def _split(whole: Piece, before: Sequence[int], n: int) -> list[Piece]:
         # A body that fits, but not together with its head, is opened too, or the head would be a piece alone.
         is_body = bool(done) and done[-1].sticks and piece.field in BODIES
         start = done[-1].start if is_body else piece.start
-        if before[piece.end] - before[start] <= n:
-            done.append(piece)
-        elif parts := open_piece(piece, before):
+        parts = open_piece(piece, before) if before[piece.end] - before[start] > n else []
+        if parts:
             left += reversed(parts)
         elif before[piece.end] - before[piece.start] <= n:
             done.append(piece)
