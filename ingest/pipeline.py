@@ -157,8 +157,7 @@ class _Reader:
         repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
         repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         for group in rows.pools:
-            self.contents.write(group.blobs)
-            self.contents.add(group.contents)
+            self.contents.write(group.blobs, group.contents)
             if group.name:
                 self._write_files(part, repos, group)
         queries = [rows.queries.filter(query=of["query"]) for of in stored_parts.query_folders(self.benchmark)]

@@ -167,7 +167,7 @@ def read(
             # The URL as requested; otherwise GitHub, if the publisher's data names commits.
             url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
             if url and declared[name].clones(opened):
-                opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
+                opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say).files)
             outcome = ingest_benchmark(
                 store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
                 workers=workers, limit=limit, needs=needs, say=console.say,

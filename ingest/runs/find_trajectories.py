@@ -134,7 +134,7 @@ def _single_file(given: InputFile, importer: Importer) -> TrajectoryFiles:
             paths += [f"{claim}{entry.path}" for entry in read_folder(folder / claim, claim).entries]
         elif not claim.endswith("/") and (folder / claim).is_file():
             paths.append(claim)
-    every = _files(entry_on_disk(folder / path, path, "", 0) for path in paths)
+    every = _files(entry_on_disk(folder / path, path) for path in paths)
     digests = [sha256_of_file(folder / path) for path in paths]
     sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
     return TrajectoryFiles(importer, given, [every[given.name]], sha256=sha256)

@@ -55,16 +55,16 @@ def entry_of(data: Path | HubRows) -> Entry:
     """The rows of a file, of a folder written by `save_to_disk`, or of a data set on the hub."""
     if isinstance(data, HubRows):
         path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
-        return _entry(data.hub, path, partial(_from_hub, data), fingerprint(data.model_dump()))
+        return _entry(path, partial(_from_hub, data), fingerprint(data.model_dump()))
     if not data.is_dir():
-        return entry_on_disk(data, data.name, data.name, data.stat().st_size)
+        return entry_on_disk(data, data.name, data.stat().st_size)
     name = data.resolve().name
     files = sorted(file for file in data.iterdir() if file.is_file())
     made_from = fingerprint([(file.name, sha256_of_file(file)) for file in files])
-    return _entry(name, f"{name}.jsonl", partial(_from_disk, data), made_from)
+    return _entry(f"{name}.jsonl", partial(_from_disk, data), made_from)
 
 
-def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
+def _entry(path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
@@ -79,7 +79,7 @@ def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDat
             # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
                 reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
-                raise UnreadableFileError(path, reason, location=location) from error
+                raise UnreadableFileError(path, reason) from error
             file.seek(0)
             yield file
 
@@ -105,7 +105,7 @@ def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
             if not Path(builder.cache_dir).is_dir():
                 for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
                     if not name.endswith(_FORMATS):
-                        raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}", location=rows.hub)
+                        raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}")
                 if (builder.info.download_size or 0) >= STREAMED_FROM:
                     return builder.as_streaming_dataset(split=rows.split)
                 builder.download_and_prepare()

@@ -10,12 +10,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
+from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
 from lake.text import listed
 
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
@@ -40,7 +39,7 @@ def open_archive(file: Path, location: str) -> Tree:
         hint = "It may be cut short: fetch it again, or unpack it into a folder of the same name without .zip."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
     entries, refused, total = dict[str, Entry](), dict[str, str](), 0
-    for info in archive.infolist()[:MAX_FILES]:
+    for info in archive.infolist():
         name = info.orig_filename
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
         if is_junk(path):
@@ -59,19 +58,17 @@ def open_archive(file: Path, location: str) -> Tree:
             refused[name] = f"the archive unpacks to more than {MAX_STREAMED_BYTES:,} bytes"
         else:
             total += info.file_size
-            entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, location, path))
-    if len(archive.infolist()) > MAX_FILES:
-        refused[""] = f"it holds more than {MAX_FILES:,} entries; the others are not read"
+            entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, path))
     return Tree(location, [entries[path] for path in sorted(entries)], refused)
 
 
-def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> io.BytesIO:
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> io.BytesIO:
     try:
         with archive.open(info) as stream:
             # One byte more than declared: the checksum is tested, and nothing much larger is unpacked.
             return io.BytesIO(stream.read(info.file_size + 1))
     except _READ_ERRORS as error:
-        raise UnreadableFileError(path, str(error) or type(error).__name__, location=location) from error
+        raise UnreadableFileError(path, str(error) or type(error).__name__) from error
 
 
 @dataclass(frozen=True)
@@ -144,15 +141,13 @@ def read_folder(root: Path, location: str) -> Tree:
     """
     home = root.resolve()
     cached = _hub_cache(home)
-    walk = _walk((home,) if cached is None else (home, cached / "blobs"), home, "", location)
-    files = sorted(islice(walk, MAX_FILES), key=lambda file: file[0])
+    walk = _walk((home,) if cached is None else (home, cached / "blobs"), home, "")
+    files = sorted(walk, key=lambda file: file[0])
     refused = {path: file for path, file in files if isinstance(file, str)}
-    if next(walk, None):
-        refused[""] = f"it holds more than {MAX_FILES:,} files; the others are not read"
     return Tree(location, [file for _, file in files if isinstance(file, Entry)], refused)
 
 
-def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> Iterator[tuple[str, Entry | str]]:
+def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[str, Entry | str]]:
     """The path of each file, and the file or the reason why it is not read."""
     try:
         with os.scandir(folder) as listing:
@@ -169,7 +164,7 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
             yield os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8"
         elif item.is_dir(follow_symlinks=False):
             if prefix.count("/") < MAX_DEPTH:
-                yield from _walk(homes, Path(item.path), f"{path}/", location)
+                yield from _walk(homes, Path(item.path), f"{path}/")
             else:
                 yield path, f"more than {MAX_DEPTH} folders inside one another"
         else:
@@ -186,7 +181,7 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
             elif size > MAX_STREAMED_BYTES:
                 yield path, f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
             else:
-                yield path, entry_on_disk(target, path, location, size)
+                yield path, entry_on_disk(target, path, size)
 
 
 def _hub_cache(folder: Path) -> Path | None:

@@ -20,35 +20,6 @@ _INSTEAD = (
     "  or SOURCE=sample, which needs neither."
 )
 
-PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
-    "repoeval": (
-        "microsoft/CodeT",
-        "35f54d60b152cc31d134b788e702878ad613d9f7",
-        {
-            "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
-            "repositories/function_level": (
-                "RepoCoder/repositories/function_level.zip",
-                "7dfc4a9f6ccf5ff84864359050b1eb5c65572ced",
-            ),
-            "repositories/line_and_api_level": (
-                "RepoCoder/repositories/line_and_api_level.zip",
-                "90b701a8c1106365465b398b15a844aec7f3da36",
-            ),
-        },
-    )
-}
-"""Benchmark → the publisher's git repository `owner/name`, a commit, and its archives: see `HubSource`."""
-
-# Benchmark → its dataset, and the endings of the files to read. RepoBench-R is a script dataset, which `datasets`
-# refuses to load, so its files are read directly.
-DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "repobench-r": (
-        "tianyang/repobench-r",
-        ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz"),
-    ),
-    "contextbench": ("Contextbench/ContextBench", (".parquet",)),
-}
-
 
 @contextmanager
 def downloading(wanted: str, where: str, hint: str, *, is_quiet: bool = True) -> Iterator[None]:
@@ -94,6 +65,11 @@ class HubSource(_Published):
     commit: str
     archives: Mapping[str, tuple[str, str]]
     base: str = "https://raw.githubusercontent.com"
+
+    @property
+    def revision(self) -> str:
+        """`owner/name@commit`."""
+        return f"{self.repository}@{self.commit}"
 
     def find(self, path: str) -> Tree | None:
         """See `Source.find`."""
@@ -154,7 +130,7 @@ class DatasetSource(_Published):
                 self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
             )
             file = Path(str(folder)) / path
-            return entry_on_disk(file, path, self.dataset, file.stat().st_size).open()
+            return entry_on_disk(file, path, file.stat().st_size).open()
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
         here = f"It is downloaded to {self.cache / 'huggingface'}."
@@ -177,12 +153,30 @@ class DatasetSource(_Published):
         return recorded
 
 
+_CODET = {
+    "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
+    "repositories/function_level": (
+        "RepoCoder/repositories/function_level.zip",
+        "7dfc4a9f6ccf5ff84864359050b1eb5c65572ced",
+    ),
+    "repositories/line_and_api_level": (
+        "RepoCoder/repositories/line_and_api_level.zip",
+        "90b701a8c1106365465b398b15a844aec7f3da36",
+    ),
+}
+REPOBENCH_FILES = ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz")
+
+# RepoBench-R is a script dataset, which `datasets` refuses to load, so its files are read directly.
+_SOURCES: Mapping[str, Callable[..., Source]] = {
+    "repoeval": partial(HubSource, "microsoft/CodeT", "35f54d60b152cc31d134b788e702878ad613d9f7", _CODET),
+    "repobench-r": partial(DatasetSource, "tianyang/repobench-r", REPOBENCH_FILES),
+    "contextbench": partial(DatasetSource, "Contextbench/ContextBench", (".parquet",)),
+}
+
+
 def open_hub(benchmark: str, cache: Path, *, say: Callable[[str], None] | None = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
-    if (pin := PINS.get(benchmark)) is not None:
-        revision = "@".join(pin[:2])
-        return HubSource(*pin, benchmark=benchmark, cache=cache, say=say, name=HUB, pinned=revision)
-    if benchmark in DATASETS:
-        return DatasetSource(*DATASETS[benchmark], benchmark=benchmark, cache=cache, say=say, name=HUB)
-    hint = f"There is: {', '.join(sorted({*PINS, *DATASETS}))}. Give a folder: SOURCE=<folder>."
+    if benchmark in _SOURCES:
+        return _SOURCES[benchmark](benchmark=benchmark, cache=cache, say=say, name=HUB)
+    hint = f"There is: {', '.join(sorted(_SOURCES))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

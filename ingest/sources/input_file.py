@@ -34,7 +34,7 @@ class InputFile:
     def at(cls, path: Path) -> InputFile:
         """The file or folder at a path."""
         # The name is to be printable whatever bytes it contains.
-        return cls(entry_on_disk(path, path.name.encode(errors="backslashreplace").decode(), "", 0), source=path)
+        return cls(entry_on_disk(path, path.name.encode(errors="backslashreplace").decode()), source=path)
 
     @property
     def path(self) -> str:

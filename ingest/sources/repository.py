@@ -68,7 +68,7 @@ def cloned_files(
     repositories: CommitFiles, repo: str, commit: str, rejects: Rejects, only: Collection[str] | None = None
 ) -> Iterator[TreeFile]:
     """A `Repository` fetched when it is first read; links and submodules are rejected too if all files are read."""
-    checkout, where = repositories.files(repo, commit), f"repository {repo}@{commit}"
+    checkout, where = repositories(repo, commit), f"repository {repo}@{commit}"
     for reason, paths in checkout.noted.items() if only is None else ():
         rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
     yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)

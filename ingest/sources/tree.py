@@ -1,10 +1,10 @@
 """The form of raw files that all sources share: entries (files) in trees (folders or archives)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_stream
@@ -23,9 +23,9 @@ _BLOCK_BYTES = 1 << 20
 class UnreadableFileError(GoldspanError):
     """A file, or the part of it at a position, cannot be read; a reader of several files rejects it and continues."""
 
-    def __init__(self, path: str, reason: str, *, location: str = "", excerpt: str = "") -> None:
+    def __init__(self, path: str, reason: str, *, excerpt: str = "") -> None:
         self.reason, self.excerpt, self.position = reason, excerpt, ""
-        super().__init__(f"{path}: {reason}", where=location, code=Exit.INVALID)
+        super().__init__(f"{path}: {reason}", code=Exit.INVALID)
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,8 @@ class Checkout(NamedTuple):
     noted: Mapping[str, list[str]]
 
 
-class CommitFiles(Protocol):
-    """Gives the files of repositories at commits."""
-
-    def files(self, repo: str, commit: str) -> Checkout: ...  # noqa: D102
+CommitFiles = Callable[[str, str], Checkout]
+"""Gives the files of a repository `owner/name` at a commit."""
 
 
 @dataclass(frozen=True)
@@ -130,17 +128,14 @@ class Source:
         return ()
 
 
-def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
+def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
     """A regular file as an entry of a tree, with its size when it was listed."""
 
-    @contextmanager
-    def opened() -> Iterator[IO[bytes]]:
+    def opened() -> IO[bytes]:
         try:
-            stream = file.open("rb")
+            return file.open("rb")
         except OSError as error:
-            raise UnreadableFileError(path, error.strerror or type(error).__name__, location=location) from error
-        with stream:
-            yield stream
+            raise UnreadableFileError(path, error.strerror or type(error).__name__) from error
 
     return Entry(path, size, opened)
 

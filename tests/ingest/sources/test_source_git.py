@@ -45,7 +45,7 @@ def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused
     commit = remote.commit(
         ("100644", "caf\udce9.py", b"a"), ("100644", "caf\udcea.py", b"b"), ("100644", "café.py", b"c")
     )
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert [file[:2] for file in cloned(rejects)] == [("café.py", b"c"), ("caf\ufffd.py", b"a")]
     assert ("path caf\ufffd.py", "occurs more than once; the first is read") in [
@@ -60,7 +60,7 @@ def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
     tree = remote.run("hash-object", "-t", "tree", "--literally", "-w", "--stdin", given=climbing)
     commit = remote.run("commit-tree", tree, "-m", "made for a test")
     remote.run("update-ref", "refs/heads/main", commit)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert not list(cloned(rejects))
     assert [reject.reason for reject in rejects] == ["the path leaves the repository"]
@@ -201,7 +201,7 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
     links = [("120000", f"link{n}", b"src/hull.py") for n in range(5)]
     given = [PLAIN_HULL, *links, ("160000", "lib", b"1" * 40), ("100644", "caf\udce9.py", b"x = 1\n")]
     commit = Remote(tmp_path / "remotes").commit(*given)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert [file.path for file in cloned(rejects)] == ["caf\ufffd.py", "src/hull.py"]
     assert {(reject.source, reject.position, reject.reason) for reject in rejects} == {

@@ -64,7 +64,7 @@ def _source(base: str, cache: Path, messages: list[str] | None = None) -> Source
     }
     pin = ("owner/name", "c0ffee", archives, base)
     say = None if messages is None else messages.append
-    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub", pinned="owner/name@c0ffee")
+    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub")
 
 
 def _read(source: Source) -> bytes:
