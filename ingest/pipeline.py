@@ -1,6 +1,6 @@
 """From a source to the lake: read the parts that are new or changed, cut their files, and keep all others."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -66,25 +66,20 @@ def ingest(
     result.expected, result.scored = items.height, int(items["scorable"].sum())
     result.missing = result.expected - result.scored
     result.rejected += rejects.height
-    # If any item can be scored, a note of the reader already lists those without a repository.
-    is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
-    unscorable = items.remove(is_named).select(reason=pl.format("{}: {}", "item_id", "why_not"))
-    unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
     if items.is_empty():
-        result.warnings.append(f"{benchmark.display_name}: nothing could be read: {_first_of(unread)}")
-    elif unscorable.height:
-        which = counted(unscorable.height, "item") if result.scored else "nothing of its items"
-        message = f"{which} {'cannot' if result.scored else 'can'} be scored: {_first_of(unscorable)}"
-        result.warnings.append(f"{benchmark.display_name}: {message}")
+        what, reasons = "nothing could be read", rejects.select(pl.format("{}, {}: {}", "source", "position", "reason"))
+    else:
+        # If any item can be scored, a note of the reader already lists those without a repository.
+        is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
+        reasons = items.remove(is_named).select(pl.format("{}: {}", "item_id", "why_not"))
+        which = f"{counted(reasons.height, 'item')} cannot" if result.scored else "nothing of its items can"
+        what = f"{which} be scored"
+    if items.is_empty() or reasons.height:
+        nothing = "its files hold no rows of what was asked for"
+        first, *others = reasons.to_series().drop_nulls().sort().to_list() or [nothing]
+        more = f"; and {len(others):,} more, each with its reason in the lake" if others else ""
+        result.warnings.append(f"{benchmark.display_name}: {what}: {first.splitlines()[0]}{more}")
     return result
-
-
-def _first_of(rows: pl.DataFrame) -> str:
-    reasons = rows["reason"].drop_nulls().sort()
-    if reasons.is_empty():
-        return "its files hold no rows of what was asked for"
-    more = f"; and {len(reasons) - 1:,} more, each with its reason in the lake" if len(reasons) > 1 else ""
-    return f"{reasons[0].splitlines()[0]}{more}"
 
 
 @dataclass(frozen=True)
@@ -120,18 +115,19 @@ class _Reader:
         is_whole = has_pools and all(target.is_current for target in targets)
         # Repositories that could not be cloned are asked for again, and listed again.
         is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
+        name = f"{benchmark.display_name} {subset}"
         if is_whole and not is_other:
-            self._warn(subset, absent_notes(absent["item_id"]))
+            result.warnings += [f"{name}: {note}" for note in absent_notes(absent["item_id"])]
             return
         if benchmark.is_one_subset:
             stored_parts.remove_other_subsets(lake, benchmark, subset, result)
-        self.say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
+        self.say(f"{name}: reading {counted(len(raw.entries), 'file')}")
         if benchmark.needs_symbols:
             self.workers.start(look_through)
-        names = []
-        is_searchable = has_pools and not is_other
+        names, is_searchable = [], has_pools and not is_other
+        writing = Future[None]()
+        writing.set_result(None)
         with ThreadPoolExecutor(1) as writer:
-            writing = list[Future[None]]()
             for part in benchmark.parts(raw, subset, limit, rejects):
                 names.append(part.name)
                 target = whole_part(part.name)
@@ -143,33 +139,28 @@ class _Reader:
                 if benchmark.is_collection:
                     # The documents of a collection do not come from a repository: the benchmark's name takes its place.
                     rows = replace(rows, items=Items.cast(rows.items.with_columns(repo="benchmark")))
-                _wait(writing)
-                writing.append(writer.submit(self._write, target, part.name, rows, part_rejects))
+                writing.result()
+                writing = writer.submit(self._write, target, part.name, rows, part_rejects)
                 # A part is written while the next one is read, unless its own pools are read as they are written.
                 if not isinstance(read.pools, list):
-                    _wait(writing)
+                    writing.result()
                 if part.name != part_of(subset):
                     self.say(f"{benchmark.display_name} {part.name}: {counted(rows.items.height, 'item')}")
-            _wait(writing)
-        self._warn(subset, raw.notes)
+            writing.result()
+        result.warnings += [f"{name}: {note}" for note in raw.notes]
         for stale in stored_parts.parts_of_subset(lake, benchmark, subset):
             if stale.name not in names:
                 whole_part(stale.name).remove()
         stored_parts.whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
-    def _warn(self, subset: str, notes: Iterable[str]) -> None:
-        self.result.warnings += [f"{self.benchmark.display_name} {subset}: {note}" for note in notes]
-
     def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
         repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
         repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
         for group in rows.pools:
-            self.contents.write(group.blobs)
-            self.contents.add(group.contents)
+            self.contents.write(group.blobs, group.contents)
             if group.name:
                 self._write_files(part, repos, group)
-        folders = stored_parts.query_folders(self.benchmark)
-        queries = [rows.queries.filter(query=of_query["query"]) for of_query in folders]
+        queries = [rows.queries.filter(query=of["query"]) for of in stored_parts.query_folders(self.benchmark)]
         more = [rows.more[name] for name in self.benchmark.more]
         target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)
 
@@ -186,11 +177,6 @@ class _Reader:
         pools = table_rows(Pools, pools.with_columns(pl.lit(value).alias(name) for name, value in folders.items()))
         write_if_changed(self.lake, "pools", group.name, pools, **folders)
         files.make(lambda: group.files)
-
-
-def _wait(writing: list[Future[None]]) -> None:
-    while writing:
-        writing.pop().result()
 
 
 def _bound(value: object) -> list[object]:

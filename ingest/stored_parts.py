@@ -53,13 +53,12 @@ def whole_subset(
 def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> BuildTarget:
     """The target for all tables of a part; `items` is written last, so a part with items is complete."""
     folders = {"benchmark": benchmark.name}
-    # Rows given with the items, stored in tables of runs under the run `gold`.
+    # Rows given with the items are stored in tables of runs, under the run `gold`.
     of_gold = {**folders, "run_id": GOLD_RUN}
-    more = [Slot(name, part, {folder: of_gold[folder] for folder in table(name).folders}) for name in benchmark.more]
     slots = [
         Slot("gold_spans", part, folders),
         *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
-        *more,
+        *(Slot(name, part, {key: of_gold[key] for key in table(name).folders}) for name in benchmark.more),
         # Rejects are written even if there are none: a part without rows records that.
         Slot("rejects", rejects_part(benchmark, part), {}),
         Slot("items", part, folders),
@@ -80,15 +79,17 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
     # The files of a repository that are not searched must be complete as well.
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
-    without_files = pools.join(files, on="pool_id", how="anti")
-    untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
-    without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
+    lost = [
+        pools.join(files, on="pool_id", how="anti"),
+        pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti"),
+        files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti"),
+    ]
     tables = ("files", "pools") if benchmark.names_commits else ()
     searched, beside = (
         {(name, part.name) for name in tables for part in lake.parts(name, benchmark=benchmark.name, kind=kind)}
         for kind in ("searched", "rest")
     )
-    return searched <= beside and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
+    return searched <= beside and all(rows.collect().is_empty() for rows in lost)
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
@@ -98,8 +99,8 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
         if part.name != reader and not searching.collect().is_empty():
             whole_part(lake, benchmark, part.name).remove()
-            again = "its repositories changed; ingest it again"
-            result.changes.append(f"{benchmark.display_name} {part.name}: {again}")
+            what = "its repositories changed; ingest it again"
+            result.changes.append(f"{benchmark.display_name} {part.name}: {what}")
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
@@ -146,12 +147,10 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
         return
     runs = imported_runs(lake, benchmark=benchmark.name)
     imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
-
-    def what(label: str, like: str) -> str:
-        manner = f" in the manner of {like}" if like else ""
-        return RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{manner}")
-
-    old, new = (what(*state) for state in (before[0], now))
+    old, new = (
+        RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{f' in the manner of {like}' if like else ''}")
+        for label, like in (before[0], now)
+    )
     message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)

@@ -64,10 +64,9 @@ def _open_sources(
     spec: str, requested: Sequence[str], declared: Mapping[str, Benchmark], console: Console, cache: Path
 ) -> dict[str, Source]:
     """The source of each requested benchmark, by name; without a request, of all benchmarks that `spec` holds."""
-    opened, problems = dict[str, Source](), []
+    opened, problems, say = dict[str, Source](), list[GoldspanError](), None if console.quiet else console.say
     for name in requested or declared:
         try:
-            say = None if console.quiet else console.say
             opened[name] = open_source(spec, name, markers=declared[name].markers, cache=cache, say=say)
         except GoldspanError as error:
             if requested or error.code != Exit.MISSING:
@@ -91,7 +90,6 @@ ChunkerOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
 ]
 TrustOption = Annotated[bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")]
-RepositoriesOption = Annotated[str, setting("REPOSITORIES", "Where to clone repositories from: github, or a base URL.")]
 NeedsOption = Annotated[
     bool, setting("NEEDS", "Find the other files that completions use (a minute or two).", "--needs")
 ]
@@ -109,7 +107,9 @@ def read(
     limit: LimitOption = None,
     config: Annotated[str, setting("CONFIG", "FILE.yaml that describes your own data.")] = "",
     config_reads: Annotated[str, setting("CONFIG_READS", "Folder the config may read from (default: its own).")] = "",
-    repositories: RepositoriesOption = "",
+    repositories: Annotated[
+        str, setting("REPOSITORIES", "Where to clone repositories from: github, or a base URL.")
+    ] = "",
     needs: NeedsOption = False,
     submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = SUBMISSIONS,
     engine: EngineOption = "auto",
@@ -167,7 +167,7 @@ def read(
             # The URL as requested; otherwise GitHub, if the publisher's data names commits.
             url = base or (GITHUB if declared[name].names_commits and opened.name == HUB else "")
             if url and declared[name].clones(opened):
-                opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say))
+                opened = replace(opened, repositories=Repositories(cache, base=url, say=console.say).files)
             outcome = ingest_benchmark(
                 store, declared[name], opened, subsets=declared[name].wanted(opened, wanted), chunkers=resolved,
                 workers=workers, limit=limit, needs=needs, say=console.say,
@@ -252,6 +252,8 @@ def mine(
         for benchmark, source, subsets, miner in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
             few = ""
+            # A benchmark that is declared but has no items would keep the others from being evaluated.
+            outcome = Outcome(tally=store.tally)
             if miner.tasks:
                 outcome = ingest_benchmark(
                     store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
@@ -259,8 +261,6 @@ def mine(
                 )  # fmt: skip
                 few = f"; systems are not ranked on fewer than {FEWEST_ITEMS}" if outcome.scored < FEWEST_ITEMS else ""
             else:
-                # A benchmark that is declared but has no items would keep the others from being evaluated.
-                outcome = Outcome(tally=store.tally)
                 remove_benchmark(store, benchmark, source, outcome)
             others = outcome.warnings if outcome.expected else []
             outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]

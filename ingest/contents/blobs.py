@@ -108,13 +108,12 @@ class Contents:
         self._stale = [part for part in parts if part not in current]
         return set(self._lake.scan_parts(current, "blobs").select("sha256").collect()["sha256"])
 
-    def add(self, contents: Mapping[str, RawContent]) -> None:
-        """Measure and store the given contents, by sha256, that are new; the others are not even decoded."""
-        self.write(_blobs({sha256: content for sha256, content in contents.items() if sha256 not in self._known}))
-
-    def write(self, blobs: pl.DataFrame) -> None:
-        """Store the given blobs that are new or were stored by another version of the code."""
-        new = blobs.filter(pl.Series([sha256 not in self._known for sha256 in blobs["sha256"]], dtype=pl.Boolean))
+    def write(self, blobs: pl.DataFrame, contents: Mapping[str, RawContent]) -> None:
+        """Store the blobs, and the contents by sha256, that are new or were stored by another version of the code."""
+        is_new = pl.Series([sha256 not in self._known for sha256 in blobs["sha256"]], dtype=pl.Boolean)
+        # Other contents are not even decoded.
+        decoded = _blobs({sha256: content for sha256, content in contents.items() if sha256 not in self._known})
+        new = pl.concat([blobs.filter(is_new), decoded])
         if new.is_empty():
             return
         for stale in [part for part in self._stale if part.path.is_file()]:

@@ -25,6 +25,7 @@ CONTEXT = "~context"
 """The suffix of a chunker's name if its chunks are ranked with their context."""
 
 _MAX_LINE = 200
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
 
 
@@ -46,9 +47,6 @@ def with_context(document: Document, cut: Cut) -> Cut:
         heads = [document.lines[line].strip()[:_MAX_LINE] for line in holding]
         texts.append("\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK]))
     return cut._replace(texts=texts)
-
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 @cache
@@ -101,9 +99,9 @@ def declared(name: str) -> Resolved[Chunker] | None:
 @cache
 def absence(chunker: Chunker) -> str:
     """A message naming the package that a chunker lacks; empty if none is missing."""
-    for package in (chunker.library, *chunker.also):
+    for package in chunker.libraries:
         try:
-            _ = package and version(package)
+            version(package)
         except PackageNotFoundError:
             return f"{package} is not installed"
     return ""
@@ -148,7 +146,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     if FUNCTION.fullmatch(what):
         meaning, cut, command = "Chunks with your Python function", _function(what), None
     else:
-        meaning, cut, command = "Chunks with your command", _never, JsonCommand.of(what, seconds=seconds)
+        meaning, cut, command = "Chunks with your command", lambda _: Cut([]), JsonCommand.of(what, seconds=seconds)
     return Resolved(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
 
 
@@ -166,7 +164,3 @@ def _function(what: str) -> Callable[..., Cut]:
         # Changes to a function can only be noticed in its source.
         raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
     return function
-
-
-def _never(document: Document) -> Cut:
-    raise NotImplementedError(document)

@@ -19,7 +19,7 @@ from lake.tables.ingested import Chunks, ChunkStatus, RejectRows
 from lake.text import is_encodable, listed
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
-_NO_PLACES = Offsets(*[np.zeros(0, np.int32)] * 3)
+_NO_PLACES, _NO_PAIRS = Offsets(*[np.zeros(0, np.int32)] * 3), np.zeros((0, 2), np.int64)
 
 
 class Chunked(NamedTuple):
@@ -59,18 +59,16 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
     cuts, places, pairs = list[Cut](), list[Offsets](), list[Integers]()
     for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:
-            cut = _checked(answer)
-            points = in_lines if cut.unit == "lines" else Offsets.between_characters(text)
-            pair = _pairs(cut, points)
+            cut, points, pair = _checked(answer, text, in_lines)
         except ValueError as error:
-            cut, pair, points = Cut([], failed=str(error)), np.zeros((0, 2), np.int64), in_lines
+            cut, points, pair = Cut([], failed=str(error)), in_lines, _NO_PAIRS
         cuts.append(cut)
         places.append(points)
         pairs.append(pair)
     n_chunks = np.array([len(ranges) for ranges in pairs], np.int64)
     n_places = np.array([len(points.byte) for points in places], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
-    given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+    given = np.concatenate([_NO_PAIRS, *pairs])
     at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
     n_nws = np.array([points.nws[-1] for points in places], np.int64)
     line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
@@ -109,30 +107,28 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
     return Chunked(Chunks.cast(frame), rejects.frame("ingest"), of_contents)
 
 
-def _checked(answer: object) -> Cut:
+def _checked(answer: object, text: str, in_lines: Offsets) -> tuple[Cut, Offsets, Integers]:
+    """An answer as a cut, the offsets where its unit allows to cut, and each chunk's first and last index in them."""
     cut = Cut(answer) if isinstance(answer, list) else answer
     ranges: object = cut.ranges if isinstance(cut, Cut) else None
     if not isinstance(cut, Cut) or not isinstance(ranges, list) or cut.unit not in get_args(Unit):
         raise ValueError(f"answered {answer!r:.80}, not a Cut with a list of ranges of {listed(get_args(Unit))}")
+    if len(cut.texts) not in (0, len(ranges)):
+        raise ValueError(f"answered {len(cut.texts):,} texts for {len(ranges):,} chunks")
     texts: Sequence[object] = cut.texts
-    if len(texts) not in (0, len(ranges)):
-        raise ValueError(f"answered {len(texts):,} texts for {len(ranges):,} chunks")
-    for text in texts:
-        if text is not None and (not isinstance(text, str) or not is_encodable(text)):
-            raise ValueError(f"answered {text!r:.80}, not a text")
-    return cut
-
-
-def _pairs(cut: Cut, places: Offsets) -> Integers:
-    if not cut.ranges:
-        return np.zeros((0, 2), np.int64)
+    for own in texts:
+        if own is not None and (not isinstance(own, str) or not is_encodable(own)):
+            raise ValueError(f"answered {own!r:.80}, not a text")
+    places = in_lines if cut.unit == "lines" else Offsets.between_characters(text)
+    if not ranges:
+        return cut, places, _NO_PAIRS
     try:
-        pairs = np.array(cut.ranges)
+        pairs = np.array(ranges)
     except ValueError:
         # The ranges have different lengths.
         pairs = np.array([])
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
-        raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
+        raise ValueError(f"answered {ranges!r:.80}, not pairs of whole numbers")
     n = len(places.byte) - 1 if cut.unit != "bytes" else places.byte[-1]
     before = (-1, -1)
     for start, end in pairs.tolist():
@@ -143,13 +139,13 @@ def _pairs(cut: Cut, places: Offsets) -> Integers:
             raise ValueError(f"answered the {cut.unit} {given}: twice or out of order")
         before = (start, end)
     if cut.unit != "bytes":
-        return pairs.astype(np.int64, copy=False)
+        return cut, places, pairs.astype(np.int64, copy=False)
     characters = np.searchsorted(places.byte, pairs)
     inside = (places.byte[characters] != pairs).any(axis=1)
     if inside.any():
         start, end = pairs[inside.argmax()]
         raise ValueError(f"answered the bytes [{start}, {end}): inside a character")
-    return characters
+    return cut, places, characters
 
 
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
@@ -173,15 +169,14 @@ def _read(chunks: object, document: Document) -> Cut:
     if not isinstance(chunks, list):
         return Cut([], failed="the answer has no list of chunks")
     unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
-    n_lines = len(document.lines)
-    ranges: list[tuple[LineRange, str | None]] = []
+    n_lines, ranges = document.n_lines, list[tuple[LineRange, str | None]]()
     for chunk in chunks:
         start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
         if type(start) is not int or type(end) is not int:
             return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
         if unit == "lines":
             # A program that splits text at line ends counts an empty last line.
-            start, end = start - 1, min(end, n_lines) if end == n_lines + 1 else end
+            start, end = start - 1, n_lines if end == n_lines + 1 else end
             if start == end == n_lines:
                 continue
         ranges.append(((start, end), chunk.get("text")))

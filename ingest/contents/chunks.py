@@ -3,6 +3,7 @@
 Each content is parsed once for all chunkers and the definitions, in parallel if there are several processes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from itertools import compress
@@ -47,22 +48,16 @@ class Content(NamedTuple):
     chunkers: tuple[str, ...]
 
 
-Seen = tuple[dict[str, Found], dict[str, Cut]]
-"""The definitions of a content by set of rules, and its cuts by chunker."""
-
-
-def look_through(contents: Sequence[Content]) -> list[Seen]:
-    """The definitions and cuts of some contents; an error in one does not affect the others."""
+def look_through(contents: Sequence[Content]) -> list[tuple[dict[str, Found], dict[str, Cut]]]:
+    """The definitions of contents by set of rules, and their cuts by chunker; an error in one affects no other."""
     seen = []
-    resolved = {names: resolve_chunkers(names) for names in {content.chunkers for content in contents}}
-    for content in contents:
+    for text, ending, language, names in contents:
         try:
-            definitions = definitions_of(content.text, content.ending)
+            definitions = definitions_of(text, ending)
         except Exception as error:
             definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
-        document = Document(content.text, content.language)
-        cuts = {chunker.name: cut_document(chunker, document) for chunker in resolved[content.chunkers]}
-        seen.append((definitions, cuts))
+        document = Document(text, language)
+        seen.append((definitions, {each.name: cut_document(each, document) for each in resolve_chunkers(names)}))
     return seen
 
 
@@ -81,24 +76,21 @@ def cut_contents(
     files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
-    made = {chunker.name: _chunks(lake, chunker) for chunker in chunkers}
-    # Written first, so that chunks cut by this code are never attributed to other code.
+    made = {_SYMBOLS: _definitions(lake)} if workers is not None else {}
     for chunker in chunkers:
-        declaration, stamp = chunker.declaration, made[chunker.name].fingerprint
-        same = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
-        same |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
-        row = {"name": chunker.name, **same, "fingerprint": stamp}
+        # The row is written first, so that chunks cut by this code are never attributed to other code.
+        declaration, made[chunker.name] = chunker.declaration, _chunks(lake, chunker)
+        row = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
+        row |= {"name": chunker.name, "fingerprint": made[chunker.name].fingerprint}
+        row |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
         write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
-    if workers is not None:
-        made = {_SYMBOLS: _definitions(lake), **made}
     stored = lake.parts("blobs")
     todo = _contents_to_do(lake, files, stored, made)
-    n_of = {name: int(todo[f"todo:{name}"].sum()) for name in made}
+    n_of = {name: n for name in made if (n := int(todo[f"todo:{name}"].sum()))}
     for name, n in n_of.items():
-        if n:
-            say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
-    parsers = [_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)]
-    by = workers if any(n_of.get(name) for name in parsers) else None
+        say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
+    parsers = {_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)}
+    by = workers if parsers & n_of.keys() else None
     written_at_once, held_at_once = (CUT_AT_ONCE, CUT_AT_ONCE) if by is None else (PARSED_AT_ONCE, HELD_AT_ONCE)
     given = [chunker for chunker in chunkers if not declared(chunker.name)]
     names = [chunker.name for chunker in chunkers if chunker not in given]
@@ -140,13 +132,18 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
     Columns: `sha256`, `part` (the index of its part of `blobs`), `ending`, and `todo:<maker>` for every maker.
     """
     text = numbered(lake, "blobs", stored, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
-    todo = text.lazy().join(_endings(lake, files), on="sha256")
+    # The ending of a content is that of its first path with a known one, or null.
+    ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
+    paths = lake.scan_parts(files, "files").select("sha256", "path", ending=ending)
+    known = paths.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
+    first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
+    endings = paths.select("sha256").unique().join(first, on="sha256", how="left")
+    todo = text.lazy().join(endings, on="sha256")
     for name, target in made.items():
         status = "chunk_status" if name else "symbol_status"
         done = [part.scan(status).select("sha256").collect() for part in target.current()]
-        seen = pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done]).unique().lazy()
-        is_done = seen.with_columns(pl.lit(value=False).alias(f"todo:{name}"))
-        todo = todo.join(is_done, on="sha256", how="left").with_columns(_todo(name).fill_null(value=True))
+        seen = pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])["sha256"]
+        todo = todo.with_columns(pl.col("sha256").is_in(seen.implode()).not_().alias(f"todo:{name}"))
     has_definitions = _todo(_SYMBOLS) & pl.col("ending").is_not_null() if _SYMBOLS in made else pl.lit(value=False)
     todo = todo.with_columns(has_definitions.alias(f"todo:{_SYMBOLS}"))
     return todo.filter(pl.any_horizontal(pl.col("^todo:.*$"))).sort("part", "sha256").collect()
@@ -159,18 +156,14 @@ def _rows_of(blobs: pl.DataFrame, names: Sequence[str], workers: Workers | None)
         Content(text, ending or "", language, tuple(compress(names, todo)))
         for text, ending, language, *todo in blobs.select("text", ending, "language", *map(_todo, names)).iter_rows()
     ]
-    if workers is None:
-        seen = look_through(contents)
-    else:
-        answers = workers.map(look_through, contents, _HANDED_OUT)
-        crashed = Found(why_not=CRASHED), Cut([], failed=CRASHED)
-        seen = [
-            answer or ({"docs": crashed[0]}, dict.fromkeys(content.chunkers, crashed[1]))
-            for content, answer in zip(contents, answers, strict=True)
-        ]
-    parsed = blobs.filter(_todo(_SYMBOLS))
-    definitions = [definitions for content, (definitions, _) in zip(contents, seen, strict=True) if content.ending]
-    tables = dict[str, Sequence[pl.DataFrame]]({_SYMBOLS: symbol_rows(parsed, definitions)})
+    answers = workers.map(look_through, contents, _HANDED_OUT) if workers else look_through(contents)
+    lost = {"docs": Found(why_not=CRASHED)}
+    seen = [
+        answer or (lost, dict.fromkeys(content.chunkers, Cut([], failed=CRASHED)))
+        for content, answer in zip(contents, answers, strict=True)
+    ]
+    definitions = [of_rules for content, (of_rules, _) in zip(contents, seen, strict=True) if content.ending]
+    tables = dict[str, Sequence[pl.DataFrame]]({_SYMBOLS: symbol_rows(blobs.filter(_todo(_SYMBOLS)), definitions)})
     offsets = Offsets.of_blobs(blobs)
     for name in names:
         cuts = [(of[name], points) for (_, of), points in zip(seen, offsets, strict=True) if name in of]
@@ -193,15 +186,6 @@ def _definitions(lake: Lake) -> BuildTarget:
     return BuildTarget(lake, slots, made)
 
 
-def _endings(lake: Lake, parts: list[Part]) -> pl.LazyFrame:
-    """The sha256 and ending of each content in parts of `files`: that of its first path with a known one, or null."""
-    ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
-    files = lake.scan_parts(parts, "files").select("sha256", "path", ending=ending)
-    known = files.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
-    first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
-    return files.select("sha256").unique().join(first, on="sha256", how="left")
-
-
 def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[Mapping[str, Found]]) -> list[pl.DataFrame]:
     """The definitions in some contents: frames of `symbols` per set of rules, then of `rejects` and `symbol_status`."""
     rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
@@ -220,25 +204,21 @@ def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[Mapping[str, Found]])
 def remove_undeclared(lake: Lake) -> list[str]:
     """Remove chunkers that are not declared, not given by the user and in no imported run; a message for each."""
     used = {*lake.scan("runs").filter(origin="imported").select("chunker").collect()["chunker"], *given_before(lake)}
-    gone = []
-    for part in lake.parts("chunkers"):
-        name = part.name
-        if name in used or declared(name):
-            continue
-        rejects = [stored for stored in lake.parts("rejects") if stored.name.startswith(f"chunks-{name}:")]
-        chunks = [stored for kind in ("chunks", "chunk_status") for stored in lake.parts(kind, chunker=name)]
+    gone = [part for part in lake.parts("chunkers") if part.name not in used and not declared(part.name)]
+    for part in gone:
+        rejects = [stored for stored in lake.parts("rejects") if stored.name.startswith(f"chunks-{part.name}:")]
+        chunks = [stored for kind in ("chunks", "chunk_status") for stored in lake.parts(kind, chunker=part.name)]
         for stale in [*rejects, *chunks, part]:
             lake.remove(stale)
-        gone.append(f"{name} is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs")
-    return gone
+    what = "is no longer declared: its chunks are deleted; the next `evaluate` deletes its runs"
+    return [f"{part.name} {what}" for part in gone]
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
     cuts, folders = chunker.declaration, {"chunker": chunker.name}
-    packages = [(name, version(name)) for name in (*cuts.grammars, cuts.library) if name]
+    packages = [(name, version(name)) for name in (*cuts.grammars, *cuts.libraries)]
     given = [cuts.given, cuts.command.digest] if cuts.command else cuts.given
-    code: list[Callable[..., object]] = [cuts.chunk, chunk_blobs, pool_frames]
-    code += [cuts.text] if cuts.text is not None else []
+    code: list[Callable[..., object]] = [cuts.chunk, chunk_blobs, pool_frames, *filter(None, [cuts.text])]
     made = made_from(parameters=[chunker.name, packages, given], code=code)
     rejects = Slot("rejects", f"chunks-{chunker.name}:", {})
     return BuildTarget(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
@@ -251,10 +231,9 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
     if n_covered != n_nws:
         share = percent(n_covered, n_nws)
         result.warnings.append(f"{benchmark}: {share} of the text of its files is in a chunk of {chunker}")
-    failed = status["failed"].drop_nulls()
-    result.rejected += len(failed)
-    if len(failed):
-        why, n = failed.value_counts().sort(["count", "failed"], descending=[True, False]).row(0)
+    if failed := status["failed"].drop_nulls().to_list():
+        result.rejected += len(failed)
+        why, n = min(Counter(failed).items(), key=lambda each: (-each[1], each[0]))
         of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
         most = "" if n == len(failed) else f" ({n:,} of them; all reasons: table rejects)"
         result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")

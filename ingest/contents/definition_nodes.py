@@ -94,18 +94,12 @@ class Names:
 
     def declared(self, node: Node) -> list[str]:
         """The name in C and C++, which is nested in declarators: `f` in `int *(f)(void)`."""
-        declarator = node.child_by_field_name("declarator")
-        while declarator is not None and declarator.type not in _C_NAMES:
-            # Some declarators wrap the next one without a field for it: `(f)`, `&f`.
-            declarator = declarator.child_by_field_name("declarator") or _first(declarator)
-        return self._written(declarator) if declarator is not None else []
+        inner = _innermost(node, "declarator", _C_NAMES, "declarator")
+        return self._written(inner) if inner is not None else []
 
     def within(self, node: Node, field: str) -> list[str]:
         """The single name inside references, paths and arguments: `Foo` in `&'a m::Foo<T>`."""
-        inner = node.child_by_field_name(field)
-        while inner is not None and inner.type not in _NAMES:
-            inside = "name" if inner.type == "scoped_type_identifier" else "type"
-            inner = inner.child_by_field_name(inside) or _first(inner)
+        inner = _innermost(node, field, _NAMES, "type")
         return [name_text(inner, self.data)] if inner is not None else []
 
     def first_child(self, node: Node) -> list[str]:
@@ -142,8 +136,13 @@ class Names:
         return re.sub(r"(?<=^operator)\s+(?=\W)", "", name)
 
 
-def _first(node: Node) -> Node | None:
-    return next((child for child in node.named_children if child.type not in _NO_NAMES), None)
+def _innermost(node: Node, field: str, kinds: frozenset[str], via: str) -> Node | None:
+    """The first node of these kinds on the way down from a field; some nodes wrap the next one without a field."""
+    inner = node.child_by_field_name(field)
+    while inner is not None and inner.type not in kinds:
+        named = inner.child_by_field_name("name" if inner.type == "scoped_type_identifier" else via)
+        inner = named or next((child for child in inner.named_children if child.type not in _NO_NAMES), None)
+    return inner
 
 
 _KOTLIN = ("function_declaration", "class_declaration", "object_declaration", "companion_object", "type_alias")

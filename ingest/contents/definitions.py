@@ -82,8 +82,7 @@ def docs_definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
         if isinstance(other, Node) and given_up(other) < given_up(root):
             root, language = other, OTHERWISE[ending]
     captures = captured(root, language, QUERIES[language])
-    nodes = [(node, node, True) for node in captures.get("definition", [])]
-    nodes += [(node, node, False) for node in captures.get("scope", [])]
+    nodes = [(node, node, kind == "definition") for kind in ("definition", "scope") for node in captures.get(kind, [])]
     for node in captures.get("bound", []):
         nodes.append((node, node.child_by_field_name("value") or node.child_by_field_name("right") or node, True))
     nodes.sort(key=lambda entry: (entry[1].start_byte, -entry[1].end_byte, entry[1].type))
@@ -184,10 +183,10 @@ def definitions_of(text: str, ending: str) -> dict[str, Found]:
     if ending not in LANGUAGES:
         return {}
     data = text.encode(errors="replace")
-    readers = {"official": official_definitions, "docs": docs_definitions}
-    if ending not in ENDINGS:
-        readers.pop("official")
+    readers = {"official": official_definitions} if ending in ENDINGS else {}
+    readers["docs"] = docs_definitions
     root = syntax_tree(data, LANGUAGES[ending])
-    if isinstance(root, str):
-        return {name: Found(why_not=root) for name in readers}
-    return {name: Found(read(root, data, ending)) for name, read in readers.items()}
+    return {
+        name: Found(why_not=root) if isinstance(root, str) else Found(read(root, data, ending))
+        for name, read in readers.items()
+    }

@@ -54,10 +54,8 @@ def edited_lines(patch: str, reading: PatchReading) -> Edited:
     with `---`, as a removed line `--…` does. An empty context line whose blank an editor stripped is not counted.
     """
     # JSON may contain half a surrogate pair, which cannot be stored.
-    lines = patch.encode(errors="replace").decode().split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return _official(lines) if reading == "official" else _docs(lines)
+    lines = patch.encode(errors="replace").decode().removesuffix("\n").split("\n")
+    return Edited(_official(lines), []) if reading == "official" else _docs(lines)
 
 
 def edit_rows(
@@ -75,7 +73,7 @@ def edit_rows(
     return Edits.cast(pl.DataFrame(rows, schema=table("edits").columns, orient="row")), notes
 
 
-def _official(lines: list[str]) -> Edited:
+def _official(lines: list[str]) -> list[EditedLine]:
     edited: set[EditedLine] = set()
     path, old = "", -1
     for line in lines:
@@ -92,7 +90,7 @@ def _official(lines: list[str]) -> Edited:
             old += 1
         else:
             old = old + 1 if line.startswith(" ") else -1
-    return Edited(sorted(edited), [])
+    return sorted(edited)
 
 
 def _docs(lines: list[str]) -> Edited:
@@ -173,19 +171,19 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
 
 
 def _named(line: str) -> str:
-    """The file name in a `---` or `+++` line, without the time that may follow a tab."""
-    name = line[4:].removesuffix("\r")
-    quoted = re.fullmatch(r'"(.*)"\s*', name)
-    return _unquoted(quoted[1]) if quoted else name.partition("\t")[0].strip()
+    r"""The file name in a `---` or `+++` line, without the time that may follow a tab.
 
-
-def _unquoted(name: str) -> str:
-    r"""The name that git has quoted because of unusual bytes: `"na\303\257ve"`, here without the quotes."""
+    Git quotes a name with unusual bytes: `"na\303\257ve"`.
+    """
 
     def byte(match: re.Match[bytes]) -> bytes:
         return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
 
-    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, name.encode()).decode(errors="replace")
+    name = line[4:].removesuffix("\r")
+    quoted = re.fullmatch(r'"(.*)"\s*', name)
+    if quoted is None:
+        return name.partition("\t")[0].strip()
+    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, quoted[1].encode()).decode(errors="replace")
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:
@@ -204,7 +202,7 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     """
     text, _ = decode(data)
     definitions = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
-    # Definitions of over 100 lines do not count: a shorter one inside, or the line alone, is meant.
+    # Of definitions of over 100 lines, a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
     spans, names = set[tuple[int, int]](), set[str]()
@@ -218,9 +216,9 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
+            first, last = merged.pop()
+            start, end = first, max(last, end)
+        merged.append((start, end))
     return merged, names
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from typing import TypeVar
 
 from lake.engine import Engine, WorkerDiedError
@@ -13,12 +13,12 @@ _J = TypeVar("_J")
 _R = TypeVar("_R")
 
 
-class Workers(AbstractContextManager["Workers"]):
+class Workers(ExitStack):
     """The processes of an engine, never this one; started when needed, restarted after a crash, and ended on exit."""
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__()
         self.engine = engine
-        self._stack = ExitStack()
         self._executor: Executor | None = None
 
     def map(self, work: Callable[[Sequence[_J]], list[_R]], jobs: Sequence[_J], at_once: int) -> list[_R | None]:
@@ -35,7 +35,7 @@ class Workers(AbstractContextManager["Workers"]):
     def start(self, work: Callable[[Sequence[_J]], list[_R]]) -> Executor:
         """Start the processes; they load the modules that `work` needs while this process goes on."""
         if self._executor is None:
-            self._executor = self._stack.enter_context(self.engine.executor())
+            self._executor = self.enter_context(self.engine.executor())
             for _ in range(self.engine.n_processes or os.cpu_count() or 1):
                 self._executor.submit(work, ())
         return self._executor
@@ -56,8 +56,5 @@ class Workers(AbstractContextManager["Workers"]):
 
     def stop(self) -> None:
         """End the processes."""
-        self.__exit__(None, None, None)
-
-    def __exit__(self, *raised: object) -> None:
         self._executor = None
-        self._stack.__exit__(*raised)  # type: ignore[arg-type]  # as it was handed in
+        self.close()

@@ -19,7 +19,6 @@ _MAX_STEPS_PER_BYTE = 10
 
 _PARSED_AT_ONCE, _ASKED_AT_ONCE = 1 << 16, 1 << 8
 """The bytes passed to the parser at a time, and to a node that is asked for its text: each time they are copied."""
-
 _FRAMES_FOR_TEXT = 8  # more than the parser takes to read a text again
 
 
@@ -40,7 +39,6 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
     if len(data) > MAX_PARSED_BYTES:
         return f"larger than {MAX_PARSED_BYTES:,} bytes"
     reports_left = (_FREE_STEPS + _MAX_STEPS_PER_BYTE * len(data)) // _STEPS_PER_REPORT
-
     n_bytes = _PARSED_AT_ONCE
 
     def read(offset: int, _point: object) -> bytes:

@@ -170,7 +170,7 @@ def mined(
         if kind == "completion":
             # Files of all languages; RepoEval's own `find` keeps only Python.
             benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool]))
-        source = Source(trees={folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history)
+        source = Source(trees={folder: tasks}, name=read_from, label="mined", pinned=pinned, repositories=history.files)
         made.append((benchmark, source, subsets, miner))
     return made
 

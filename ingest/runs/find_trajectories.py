@@ -122,8 +122,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     own = [file for file in (*files, *damaged.values()) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     contents = [(entry.path, entry.sha256()) for entry in entries] if is_folder else []
-    refused = [(refused.path, refused.reason) for refused in tree.refused]
-    sha256 = fingerprint(contents, refused) if is_folder else sha256_of_file(path)
+    sha256 = fingerprint(contents, [*tree.refused.items()]) if is_folder else sha256_of_file(path)
     return TrajectoryFiles(importer, input_file, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
@@ -135,7 +134,7 @@ def _single_file(given: InputFile, importer: Importer) -> TrajectoryFiles:
             paths += [f"{claim}{entry.path}" for entry in read_folder(folder / claim, claim).entries]
         elif not claim.endswith("/") and (folder / claim).is_file():
             paths.append(claim)
-    every = _files(entry_on_disk(folder / path, path, "", 0) for path in paths)
+    every = _files(entry_on_disk(folder / path, path) for path in paths)
     digests = [sha256_of_file(folder / path) for path in paths]
     sha256 = digests[0] if len(paths) == 1 else fingerprint(paths, digests)
     return TrajectoryFiles(importer, given, [every[given.name]], sha256=sha256)

@@ -10,17 +10,19 @@ import importlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ingest.sources.hub import downloading
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableFileError, entry_on_disk
-from lake.errors import Exit, GoldspanError
+from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
 
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 STREAMED_FROM = 10**9
 """Hub data sets with at least so many bytes are streamed instead of downloaded first."""
 
-_STATE = "state.json"
-_FORMATS = (".parquet", ".jsonl", ".json")
+_STATE, _FORMATS = "state.json", (".parquet", ".jsonl", ".json")
 
 
 class HubRows(BaseModel):
@@ -54,28 +55,31 @@ def entry_of(data: Path | HubRows) -> Entry:
     """The rows of a file, of a folder written by `save_to_disk`, or of a data set on the hub."""
     if isinstance(data, HubRows):
         path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
-        return _entry(data.hub, path, partial(_from_hub, data), fingerprint(data.model_dump()))
+        return _entry(path, partial(_from_hub, data), fingerprint(data.model_dump()))
     if not data.is_dir():
-        return entry_on_disk(data, data.name, data.name, data.stat().st_size)
+        return entry_on_disk(data, data.name, data.stat().st_size)
     name = data.resolve().name
     files = sorted(file for file in data.iterdir() if file.is_file())
     made_from = fingerprint([(file.name, sha256_of_file(file)) for file in files])
-    return _entry(name, f"{name}.jsonl", partial(_from_disk, data), made_from)
+    return _entry(f"{name}.jsonl", partial(_from_disk, data), made_from)
 
 
-def _entry(location: str, path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
+def _entry(path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
             try:
-                for row in _rows(dataset()):
-                    file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
-            except (GoldspanError, MemoryError):
+                # Of more rows the reader of rows says that they are too many.
+                for table in islice(dataset().with_format("arrow").iter(batch_size=1_000), MAX_ROWS // 1_000 + 1):
+                    table.validate(full=True)
+                    rows = (json.dumps(row, ensure_ascii=False, default=str) for row in table.to_pylist())
+                    file.writelines(f"{row}\n".encode(errors="replace") for row in rows)
+            except GoldspanError:
                 raise
             # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
                 reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
-                raise UnreadableFileError(path, reason, location=location) from error
+                raise UnreadableFileError(path, reason) from error
             file.seek(0)
             yield file
 
@@ -91,24 +95,20 @@ def _from_disk(folder: Path) -> Dataset:
 
 def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
     """The split at its commit: streamed if large, else from the cache, into which it is downloaded first if needed."""
-    datasets = _datasets()
+    datasets, hint = _datasets(), "Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
     try:
-        builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
-        if rows.revision not in builder.cache_dir:
-            # Without a network, `datasets` takes whatever commit is in the cache.
-            raise FileNotFoundError("the cache holds another commit")
-        if not Path(builder.cache_dir).is_dir():
-            for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
-                if not name.endswith(_FORMATS):
-                    raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}", location=rows.hub)
-            if (builder.info.download_size or 0) >= STREAMED_FROM:
-                return builder.as_streaming_dataset(split=rows.split)
-            builder.download_and_prepare()
-    except (ConnectionError, FileNotFoundError) as error:
-        what = f"{rows.hub}@{rows.revision} cannot be downloaded from the Hugging Face hub and is not in the cache"
-        reason = str(error).partition("\n")[0][:200] or type(error).__name__
-        hint = f"{reason}\n  Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
-        raise GoldspanError(what, where=f"dataset {rows.hub}", hint=hint, code=Exit.MISSING) from error
+        with downloading(f"{rows.hub}@{rows.revision}", f"dataset {rows.hub}", hint):
+            builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
+            if rows.revision not in builder.cache_dir:
+                # Without a network, `datasets` takes whatever commit is in the cache.
+                raise FileNotFoundError("the cache holds another commit")
+            if not Path(builder.cache_dir).is_dir():
+                for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
+                    if not name.endswith(_FORMATS):
+                        raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}")
+                if (builder.info.download_size or 0) >= STREAMED_FROM:
+                    return builder.as_streaming_dataset(split=rows.split)
+                builder.download_and_prepare()
     except datasets.exceptions.DatasetsError as error:
         raise ValueError(str(error.__cause__ or error)) from error
     return builder.as_dataset(split=rows.split)
@@ -119,13 +119,3 @@ def _datasets() -> ModuleType:
     library = importlib.import_module("datasets")
     library.disable_progress_bars()
     return library
-
-
-def _rows(dataset: Dataset | IterableDataset) -> Iterator[Mapping[str, object]]:
-    n_rows = 0
-    for table in dataset.with_format("arrow").iter(batch_size=1_000):
-        table.validate(full=True)
-        n_rows += table.num_rows
-        if n_rows > MAX_ROWS:
-            raise ValueError(f"it has more than the {MAX_ROWS:,} rows that are read")
-        yield from table.to_pylist()

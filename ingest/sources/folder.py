@@ -10,12 +10,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
-from ingest.sources.tree import Entry, Refused, Source, Tree, UnreadableFileError, entry_on_disk, read_whole
+from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_FILES, MAX_STREAMED_BYTES
+from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
 from lake.text import listed
 
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
@@ -31,62 +30,45 @@ def is_junk(path: str) -> bool:
 def open_archive(file: Path, location: str) -> Tree:
     """The regular files of a zip archive; each entry is read when asked for, from one thread only.
 
-    Refused with a reason are unsafe paths, links, and entries that are encrypted, duplicate or over the limits.
+    Unsafe paths, links, duplicates and entries over the limits are refused with a reason.
     """
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, UnicodeDecodeError, NotImplementedError, EOFError, OSError, MemoryError) as error:
+    except (UnicodeDecodeError, *_READ_ERRORS) as error:
         what = f"{file.name} cannot be opened as a zip archive: {str(error) or type(error).__name__}"
         hint = "It may be cut short: fetch it again, or unpack it into a folder of the same name without .zip."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
-    entries, refused, total = dict[str, Entry](), list[Refused](), 0
-    for number, info in enumerate(archive.infolist()):
-        if number == MAX_FILES:
-            refused.append(Refused("", f"it holds more than {MAX_FILES:,} entries; the others are not read"))
-            break
+    entries, refused, total = dict[str, Entry](), dict[str, str](), 0
+    for info in archive.infolist():
+        name = info.orig_filename
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
-        reason = _zip_fault(info)
-        if is_junk(path) or (reason is None and info.is_dir()):
+        if is_junk(path):
             continue
-        if reason is None and path in entries:
-            reason = "occurs more than once in the archive; the first is read"
-        if reason is None and total + info.file_size > MAX_STREAMED_BYTES:
-            reason = f"the archive unpacks to more than {MAX_STREAMED_BYTES:,} bytes"
-        if reason is not None:
-            refused.append(Refused(info.orig_filename, reason))
+        if not path.strip(".") or re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name):
+            refused[name] = "not a plain path inside the archive"
+        elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
+            refused[name] = "not a regular file"
+        elif info.is_dir():
             continue
-        total += info.file_size
-        entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, location, path))
+        elif info.file_size > MAX_DOCUMENT_BYTES:
+            refused[name] = f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read"
+        elif path in entries:
+            refused[name] = "occurs more than once in the archive; the first is read"
+        elif total + info.file_size > MAX_STREAMED_BYTES:
+            refused[name] = f"the archive unpacks to more than {MAX_STREAMED_BYTES:,} bytes"
+        else:
+            total += info.file_size
+            entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, path))
     return Tree(location, [entries[path] for path in sorted(entries)], refused)
 
 
-def _zip_fault(info: zipfile.ZipInfo) -> str | None:
-    name = info.orig_filename
-    kind = stat.S_IFMT(info.external_attr >> 16)
-    is_plain = name.strip("./") != "" and not re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name)
-    problems = {
-        "not a plain path inside the archive": not is_plain,
-        "not a regular file": kind not in (0, stat.S_IFREG, stat.S_IFDIR),
-        "encrypted": bool(info.flag_bits & 1),
-        f"more than {MAX_DEPTH} folders inside one another": name.count("/") > MAX_DEPTH,
-        f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read": (
-            info.file_size > MAX_DOCUMENT_BYTES
-        ),
-    }
-    return next((reason for reason, holds in problems.items() if holds), None)
-
-
-def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> io.BytesIO:
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> io.BytesIO:
     try:
         with archive.open(info) as stream:
             # One byte more than declared: the checksum is tested, and nothing much larger is unpacked.
-            data = read_whole(stream, info.file_size + 1)
+            return io.BytesIO(stream.read(info.file_size + 1))
     except _READ_ERRORS as error:
-        raise UnreadableFileError(path, str(error) or type(error).__name__, location=location) from error
-    if len(data) != info.file_size:
-        reason = f"declares {info.file_size:,} bytes and holds {len(data):,}"
-        raise UnreadableFileError(path, reason, location=location)
-    return io.BytesIO(data)
+        raise UnreadableFileError(path, str(error) or type(error).__name__) from error
 
 
 @dataclass(frozen=True)
@@ -103,23 +85,20 @@ class FolderSource(Source):
         """
         folder, archive = self.root / path, f"{path}.zip"
         if folder.is_dir():
-            own = f"{Path(path).name}.zip"
-            if not (folder / own).is_file() or any(
-                item.name != own and not is_junk(item.name) for item in folder.iterdir()
-            ):
+            own = folder / f"{Path(path).name}.zip"
+            if not own.is_file() or any(item != own and not is_junk(item.name) for item in folder.iterdir()):
                 return read_folder(folder, path)
-            archive = f"{path}/{own}"
+            archive = f"{path}/{own.name}"
         return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
     def recorded(self) -> list[tuple[str, Path]]:
         """The system and path of everything in the folder `trajectories/`: a file, archive or folder per system."""
-        folder, runs = self.root / "trajectories", list[tuple[str, Path]]()
-        for item in folder.iterdir() if folder.is_dir() else ():
-            # The file's name without the endings that show its format.
-            name = re.sub(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", "", item.name, flags=re.I)
-            if not item.name.startswith((".", "__MACOSX")):
-                runs.append((name if item.is_file() else item.name, item))
-        return sorted(runs)
+        folder = self.root / "trajectories"
+        items = folder.iterdir() if folder.is_dir() else ()
+        # The system is a file's name without the endings that show its format.
+        ends = re.compile(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", re.IGNORECASE)
+        runs = [(ends.sub("", item.name) if item.is_file() else item.name, item) for item in items]
+        return sorted((name, item) for name, item in runs if not item.name.startswith((".", "__MACOSX")))
 
 
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
@@ -129,29 +108,23 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     without markers, a folder with the benchmark's name is accepted as it is.
     """
     what = f"SOURCE={folder}"
-    try:
-        if not folder.is_dir():
-            problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
-            hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
-            raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
-        subfolders = sorted(
-            each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir()
-        )
-        own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
-        # Without markers, a folder is recognised by its name only; a snapshot in the hub's cache by its dataset's name.
-        names, cached = [folder.name, folder.resolve().name], _hub_cache(folder.resolve())
-        names += [cached.name.rpartition("--")[2].lower()] if cached is not None else []
-        labels = [label for name in names if (label := _label(name, benchmark)) is not None]
-        is_own = _is_marked(folder, markers) if markers else bool(labels)
-    except OSError as error:
-        problem = f"{what}: the folder cannot be read: {error.strerror}"
-        raise GoldspanError(problem, hint="Check who may read it.", code=Exit.MISSING) from error
+    if not folder.is_dir():
+        problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
+        hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
+        raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
+    subfolders = sorted(each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir())
+    own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
     if len(own) > 1:
         problem = f"{what} holds more than one folder of {benchmark}: {listed([each.name for each in own])}"
         raise GoldspanError(problem, hint=f"Choose one: SOURCE={own[0]}", code=Exit.USAGE)
-    if own or is_own:
-        label = _label(own[0].name, benchmark) or "" if own else next(filter(None, labels), "")
-        return FolderSource(own[0] if own else folder, name=str(folder), label=label)
+    if own:
+        return FolderSource(own[0], name=str(folder), label=_label(own[0].name, benchmark) or "")
+    # Without markers, a folder is recognised by its name only; a snapshot in the hub's cache by its dataset's name.
+    cached = _hub_cache(folder.resolve()) or folder
+    names = (folder.name, folder.resolve().name, cached.name.rpartition("--")[2].lower())
+    labels = [label for name in names if (label := _label(name, benchmark)) is not None]
+    if _is_marked(folder, markers) if markers else labels:
+        return FolderSource(folder, name=str(folder), label=next(filter(None, labels), ""))
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or in it {looked}" if looked else ""
     empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
@@ -168,21 +141,19 @@ def read_folder(root: Path, location: str) -> Tree:
     """
     home = root.resolve()
     cached = _hub_cache(home)
-    homes = (home,) if cached is None else (home, cached / "blobs")
-    files = list(islice(_walk(homes, home, "", location), MAX_FILES + 1))
-    refused = [file for file in files[:MAX_FILES] if isinstance(file, Refused)]
-    if len(files) > MAX_FILES:
-        refused.append(Refused("", f"it holds more than {MAX_FILES:,} files; the others are not read"))
-    entries = [file for file in files[:MAX_FILES] if isinstance(file, Entry)]
-    return Tree(location, sorted(entries, key=lambda entry: entry.path), sorted(refused, key=lambda entry: entry.path))
+    walk = _walk((home,) if cached is None else (home, cached / "blobs"), home, "")
+    files = sorted(walk, key=lambda file: file[0])
+    refused = {path: file for path, file in files if isinstance(file, str)}
+    return Tree(location, [file for _, file in files if isinstance(file, Entry)], refused)
 
 
-def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> Iterator[Entry | Refused]:
+def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[str, Entry | str]]:
+    """The path of each file, and the file or the reason why it is not read."""
     try:
         with os.scandir(folder) as listing:
             items = list(listing)
     except OSError as error:
-        yield Refused(prefix, f"cannot be listed: {error.strerror}")
+        yield prefix, f"cannot be listed: {error.strerror}"
         return
     for item in items:
         path = prefix + item.name
@@ -190,25 +161,27 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> It
         if is_junk(path):
             continue
         if path.encode(errors="ignore").decode() != path:
-            yield Refused(os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8")
+            yield os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8"
         elif item.is_dir(follow_symlinks=False):
             if prefix.count("/") < MAX_DEPTH:
-                yield from _walk(homes, Path(item.path), f"{path}/", location)
+                yield from _walk(homes, Path(item.path), f"{path}/")
             else:
-                yield Refused(path, f"more than {MAX_DEPTH} folders inside one another")
+                yield path, f"more than {MAX_DEPTH} folders inside one another"
         else:
             try:
                 target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
-                size, reason = target.stat().st_size, ""
-                if is_link and not any(target.is_relative_to(home) for home in homes):
-                    reason = "a link that leaves the folder"
-                elif not target.is_file() or not os.access(target, os.R_OK):
-                    reason = "not a regular file that may be read"
-                elif size > MAX_STREAMED_BYTES:
-                    reason = f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
-                yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
+                size = target.stat().st_size
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
-                yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")
+                yield path, "a link that leads nowhere"
+                continue
+            if is_link and not any(target.is_relative_to(home) for home in homes):
+                yield path, "a link that leaves the folder"
+            elif not target.is_file() or not os.access(target, os.R_OK):
+                yield path, "not a regular file that may be read"
+            elif size > MAX_STREAMED_BYTES:
+                yield path, f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
+            else:
+                yield path, entry_on_disk(target, path, size)
 
 
 def _hub_cache(folder: Path) -> Path | None:

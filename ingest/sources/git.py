@@ -9,18 +9,20 @@ import shutil
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from signal import SIGKILL
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
 from threading import Timer
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock
 
-from ingest.sources.tree import Checkout, read_whole
+from ingest.sources.tree import Checkout
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
@@ -43,7 +45,6 @@ _NOT_THERE = ("repository not found", "not appear to be a git repository", "coul
 _COMMITS = "refs/goldspan/commits/"
 _LOCAL_SECONDS = 300.0  # time limit of a command that contacts no server
 MAX_BLOB_BYTES = 1_000_000  # larger contents are not read
-_MAX_LISTING_BYTES = 200 * MAX_FILES
 _NOT_READ = {"120000": "a symbolic link, which is not followed", "160000": "a submodule, which is not followed"}
 
 # Fetched objects stay in one pack, nothing is cleaned up in the background, and silent servers are disconnected.
@@ -55,8 +56,8 @@ _ENVIRONMENT = {
     **dict.fromkeys(_EMPTIED, ""),
     **dict.fromkeys(("GIT_CONFIG_COUNT", "GIT_TERMINAL_PROMPT"), "0"),
     **dict.fromkeys(("GIT_ATTR_NOSYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_NO_REPLACE_OBJECTS"), "1"),
+    **dict.fromkeys(("LANGUAGE", "LC_ALL"), "C"),
     "GIT_ALLOW_PROTOCOL": "https:http:file",
-    "GIT_CONFIG_GLOBAL": os.devnull,
 }
 
 
@@ -76,7 +77,8 @@ class GitResult(NamedTuple):
     err: str
 
     @property
-    def reason(self) -> str:  # noqa: D102
+    def reason(self) -> str:
+        """What went wrong, in git's words."""
         fatal = re.search(r"^(?:fatal|error|remote|ERROR): *(.+)", self.err, re.MULTILINE)
         return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
@@ -104,22 +106,10 @@ class GitFolder:
         if not (self.folder / "objects").is_dir():
             self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
-    def commits(self) -> list[str]:
-        """The commits that were fetched; raises `DamagedRepositoryError` if one is missing."""
-        refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
-        return [ref.removeprefix(f"commit {_COMMITS}") for ref in refs.splitlines()]
-
     def listing(self, commit: str) -> list[GitEntry]:
-        """Everything in a commit; raises `RepositoryError` beyond the limits, else as :meth:`run`."""
-        with self._started("ls-tree", "-r", "-z", "--full-tree", commit) as process:
-            listing = read_whole(process.stdout, _MAX_LISTING_BYTES)
-            if len(listing) == _MAX_LISTING_BYTES or listing.count(b"\0") > MAX_FILES:
-                what = f"commit {commit} holds more than {MAX_FILES:,} files, and is not read"
-                raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
-            err = process.communicate()[1].decode(errors="replace")
-        if process.returncode:
-            raise DamagedRepositoryError(GitResult(process.returncode, "", err).reason)
-        entries = (entry.partition("\t") for entry in listing.decode(errors="replace").split("\0")[:-1])
+        """Everything in a commit; errors as in :meth:`run`."""
+        listing = self.run("ls-tree", "-r", "-z", "--full-tree", commit, most=200 * MAX_FILES)
+        entries = (entry.partition("\t") for entry in listing.split("\0")[:-1])
         # `100644 blob <id>`
         return [GitEntry(about[:6], about.rpartition(" ")[2], path) for about, _, path in entries]
 
@@ -170,49 +160,48 @@ class GitFolder:
         finally:
             git.clear_cache()
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *words: str, most: int = -1) -> str:
         """The output of a command that fails only if the repository is damaged: a `DamagedRepositoryError`."""
-        if (answer := self.ask(*arguments)).code:
+        if (answer := self.ask(*words, most=most)).code:
             raise DamagedRepositoryError(answer.reason)
         return answer.out
 
-    def ask(self, *arguments: str, seconds: float = _LOCAL_SECONDS) -> GitResult:
-        """The result of a command; raises `RepositoryError` if it takes longer than `seconds`."""
-        with self._started(*arguments, seconds=seconds) as process:
-            out, err = (text.decode(errors="replace") for text in process.communicate())
-        return GitResult(process.returncode, out, err)
+    def ask(self, *words: str, seconds: float = _LOCAL_SECONDS, most: int = -1) -> GitResult:
+        """The result of a command; a `RepositoryError` beyond that time, or beyond `most` bytes of output."""
+        command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
+        environment = {**os.environ, **self._environment}
+        # If this variable is set, git creates no bare repository.
+        environment.pop("GIT_WORK_TREE", None)
+        if shutil.which("git") is None:
+            hint = "Install git 2.32 or newer, or use data that includes the repositories' files."
+            raise GoldspanError("git is not installed", hint=hint, code=Exit.MISSING)
+        with (
+            TemporaryFile() as errors,
+            Popen([*command, *words], stdout=PIPE, stderr=errors, env=environment, start_new_session=True) as process,
+        ):
+            # With all that it has started.
+            timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
+            timer.start()
+            try:
+                out = process.stdout.read(most) if process.stdout else b""
+                if len(out) == most:
+                    what = f"git {words[0]} has more than the {most:,} bytes that are read of its output"
+                    raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
+                process.wait()
+            finally:
+                timer.cancel()
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, SIGKILL)
+            if process.returncode == -SIGKILL:
+                what = f"git {words[0]} took longer than {seconds:g} seconds"
+                raise RepositoryError(what, where=str(self.folder), code=Exit.MISSING)
+            errors.seek(0)
+            return GitResult(process.returncode, *(data.decode(errors="replace") for data in (out, errors.read())))
 
     @property
     def _environment(self) -> dict[str, str]:
         own = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
         return {**_ENVIRONMENT, **own, "GIT_CONFIG_GLOBAL": self.settings}
-
-    @contextmanager
-    def _started(self, *words: str, seconds: float = _LOCAL_SECONDS) -> Iterator[Any]:
-        if shutil.which("git") is None:
-            hint = "Install git 2.32 or newer, or use data that includes the repositories' files."
-            raise GoldspanError("git is not installed", hint=hint, code=Exit.MISSING)
-        # Imported when needed: GitPython looks for git when it is imported.
-        from git import Git
-
-        # If this variable is set, git creates no bare repository.
-        os.environ.pop("GIT_WORK_TREE", None)
-        command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
-        # GitPython's own way of ending a command leaves its child processes running, and delays interrupts.
-        how: Any = {"as_process": True, "start_new_session": True}
-        running: Any = Git().execute([*command, *words], env=self._environment, **how)
-        with running.proc as process:
-            timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
-            timer.start()
-            try:
-                yield process
-            finally:
-                timer.cancel()
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, SIGKILL)
-        if process.returncode == -SIGKILL:
-            what = f"git {words[0]} took longer than {seconds:g} seconds"
-            raise RepositoryError(what, where=str(self.folder), code=Exit.MISSING)
 
 
 @dataclass(eq=False)
@@ -249,7 +238,8 @@ class Repositories:
 
     def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
         git.make()
-        if commit not in git.commits():
+        refs = git.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
+        if f"commit {_COMMITS}{commit}" not in refs.splitlines():
             self.say(f"fetching {url} at {commit[:12]}")
             how = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
             words = ("fetch", *how, url, f"{commit}:{_COMMITS}{commit}")

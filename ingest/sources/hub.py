@@ -14,8 +14,6 @@ from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
-BRANCH = "main"
-
 _INSTEAD = (
     "Try again online and without HF_HUB_OFFLINE; or put these files below\n"
     "  <folder>/{}/ and give SOURCE=<folder> (and REPOSITORIES=github where rows name repositories),\n"
@@ -23,34 +21,24 @@ _INSTEAD = (
 )
 
 
-PINS: Mapping[str, tuple[str, str, Mapping[str, tuple[str, str]]]] = {
-    "repoeval": (
-        "microsoft/CodeT",
-        "35f54d60b152cc31d134b788e702878ad613d9f7",
-        {
-            "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
-            "repositories/function_level": (
-                "RepoCoder/repositories/function_level.zip",
-                "7dfc4a9f6ccf5ff84864359050b1eb5c65572ced",
-            ),
-            "repositories/line_and_api_level": (
-                "RepoCoder/repositories/line_and_api_level.zip",
-                "90b701a8c1106365465b398b15a844aec7f3da36",
-            ),
-        },
-    )
-}
-"""Benchmark → the publisher's git repository `owner/name`, a commit, and its archives: see `HubSource`."""
+@contextmanager
+def downloading(wanted: str, where: str, hint: str, *, is_quiet: bool = True) -> Iterator[None]:
+    """Turn errors while downloading `wanted` into one `GoldspanError`."""
+    # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import XetDownloadError
+    from huggingface_hub.utils.logging import set_verbosity_error
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
-# Benchmark → its dataset, and the endings of the files to read. RepoBench-R is a script dataset, which `datasets`
-# refuses to load, so its files are read directly.
-DATASETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "repobench-r": (
-        "tianyang/repobench-r",
-        ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz"),
-    ),
-    "contextbench": ("Contextbench/ContextBench", (".parquet",)),
-}
+    # It reports each attempt; the final error is reported here.
+    set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
+    if is_quiet:
+        disable_progress_bars()
+    try:
+        yield
+    except (OSError, HTTPError, XetDownloadError) as error:
+        what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
+        raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,25 +49,9 @@ class _Published(Source):
     cache: Path
     say: Callable[[str], None] | None = None
 
-    @contextmanager
-    def had(self, wanted: str, where: str, here: str) -> Iterator[None]:
-        """Turn errors while fetching `wanted` into one `GoldspanError`."""
-        # Imported when needed, as it is slow. huggingface_hub lets the connection's own errors through.
-        from httpx2 import HTTPError
-        from huggingface_hub.errors import XetDownloadError
-        from huggingface_hub.utils.logging import set_verbosity_error
-        from huggingface_hub.utils.tqdm import disable_progress_bars
-
-        # It reports each attempt; the final error is reported here.
-        set_verbosity_error()  # type: ignore[no-untyped-call]  # untyped
-        if self.say is None:
-            disable_progress_bars()
-        try:
-            yield
-        except (OSError, HTTPError, XetDownloadError) as error:
-            what = f"{wanted} cannot be downloaded: {' '.join(str(error).split()) or type(error).__name__}"
-            hint = f"{here}\n  {_INSTEAD.format(self.benchmark)}"
-            raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
+    def had(self, wanted: str, where: str, here: str) -> AbstractContextManager[None]:
+        """What a download runs in; `here` says what is lacking or where it goes."""
+        return downloading(wanted, where, f"{here}\n  {_INSTEAD.format(self.benchmark)}", is_quiet=self.say is None)
 
 
 @dataclass(frozen=True)
@@ -94,6 +66,11 @@ class HubSource(_Published):
     archives: Mapping[str, tuple[str, str]]
     base: str = "https://raw.githubusercontent.com"
 
+    @property
+    def revision(self) -> str:
+        """`owner/name@commit`."""
+        return f"{self.repository}@{self.commit}"
+
     def find(self, path: str) -> Tree | None:
         """See `Source.find`."""
         if path not in self.archives:
@@ -102,31 +79,23 @@ class HubSource(_Published):
         url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
         lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
         with self.had(name, url, f"Still to download: {listed(lacking)}."):
-            if not file.is_file() or blob_id_of(file) != blob_id:
-                self._download(url, name, file)
+            if file.is_file() and git_blob_id(file.read_bytes()) == blob_id:
+                return open_archive(file, name)
+            from huggingface_hub.file_download import http_get
+
+            if self.say is not None:
+                self.say(f"downloading {name}")
+            self.cache.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(".part")
+            with part.open("wb") as stream:
+                http_get(url, stream, displayed_filename=name)
+            if (other := git_blob_id(part.read_bytes())) != blob_id:
+                part.unlink()
+                what = f"{name} is not the pinned file: git blob {other}, not {blob_id}"
+                hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
+                raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
+            part.replace(file)
         return open_archive(file, name)
-
-    def _download(self, url: str, name: str, file: Path) -> None:
-        from huggingface_hub.file_download import http_get
-
-        if self.say is not None:
-            self.say(f"downloading {name}")
-        self.cache.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(".part")
-        with part.open("wb") as stream:
-            http_get(url, stream, displayed_filename=name)
-        if (blob_id := blob_id_of(part)) != file.name:
-            part.unlink()
-            what = f"{name} is not the pinned file: git blob {blob_id}, not {file.name}"
-            hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
-            raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
-        part.replace(file)
-
-
-def blob_id_of(file: Path) -> str:
-    """The git blob id of a file's content."""
-    with file.open("rb") as stream:
-        return git_blob_id(stream, file.stat().st_size)
 
 
 @dataclass(frozen=True)
@@ -161,9 +130,7 @@ class DatasetSource(_Published):
                 self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
             )
             file = Path(str(folder)) / path
-            if not file.is_file():
-                raise OSError(f"{self.dataset}@{commit} does not have it")
-            return entry_on_disk(file, path, self.dataset, file.stat().st_size).open()
+            return entry_on_disk(file, path, file.stat().st_size).open()
 
     def _asked(self, wanted: str) -> AbstractContextManager[None]:
         here = f"It is downloaded to {self.cache / 'huggingface'}."
@@ -176,7 +143,7 @@ class DatasetSource(_Published):
             with self._asked("the commit"):
                 from huggingface_hub import HfApi
 
-                info = HfApi().dataset_info(self.dataset, revision=BRANCH, files_metadata=True, timeout=30)
+                info = HfApi().dataset_info(self.dataset, revision="main", files_metadata=True, timeout=30)
             record = {"commit": info.sha, "sizes": {each.rfilename: each.size or 0 for each in info.siblings or []}}
             self.cache.mkdir(parents=True, exist_ok=True)
             beside = file.with_suffix(".tmp")
@@ -186,12 +153,30 @@ class DatasetSource(_Published):
         return recorded
 
 
+_CODET = {
+    "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
+    "repositories/function_level": (
+        "RepoCoder/repositories/function_level.zip",
+        "7dfc4a9f6ccf5ff84864359050b1eb5c65572ced",
+    ),
+    "repositories/line_and_api_level": (
+        "RepoCoder/repositories/line_and_api_level.zip",
+        "90b701a8c1106365465b398b15a844aec7f3da36",
+    ),
+}
+REPOBENCH_FILES = ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz")
+
+# RepoBench-R is a script dataset, which `datasets` refuses to load, so its files are read directly.
+_SOURCES: Mapping[str, Callable[..., Source]] = {
+    "repoeval": partial(HubSource, "microsoft/CodeT", "35f54d60b152cc31d134b788e702878ad613d9f7", _CODET),
+    "repobench-r": partial(DatasetSource, "tianyang/repobench-r", REPOBENCH_FILES),
+    "contextbench": partial(DatasetSource, "Contextbench/ContextBench", (".parquet",)),
+}
+
+
 def open_hub(benchmark: str, cache: Path, *, say: Callable[[str], None] | None = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
-    if (pin := PINS.get(benchmark)) is not None:
-        revision = "@".join(pin[:2])
-        return HubSource(*pin, benchmark=benchmark, cache=cache, say=say, name=HUB, pinned=revision)
-    if benchmark in DATASETS:
-        return DatasetSource(*DATASETS[benchmark], benchmark=benchmark, cache=cache, say=say, name=HUB)
-    hint = f"There is: {', '.join(sorted({*PINS, *DATASETS}))}. Give a folder: SOURCE=<folder>."
+    if benchmark in _SOURCES:
+        return _SOURCES[benchmark](benchmark=benchmark, cache=cache, say=say, name=HUB)
+    hint = f"There is: {', '.join(sorted(_SOURCES))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

@@ -34,7 +34,7 @@ class InputFile:
     def at(cls, path: Path) -> InputFile:
         """The file or folder at a path."""
         # The name is to be printable whatever bytes it contains.
-        return cls(entry_on_disk(path, path.name.encode(errors="backslashreplace").decode(), "", 0), source=path)
+        return cls(entry_on_disk(path, path.name.encode(errors="backslashreplace").decode()), source=path)
 
     @property
     def path(self) -> str:
@@ -48,7 +48,7 @@ class InputFile:
 
     def head(self) -> bytes:
         """The first unpacked bytes, by which a format is recognised; for a damaged file, those before the damage."""
-        data = bytearray()
+        data = b""
         try:
             with opened(self.entry) as stream:
                 while len(data) < _HEAD_BYTES and (block := stream.read(_HEAD_BLOCK_BYTES)):
@@ -56,7 +56,7 @@ class InputFile:
         except UnreadableFileError:
             if not data:
                 raise
-        return bytes(data)
+        return data
 
     def data(self) -> bytes:
         """The unpacked content without a byte order mark."""

@@ -1,9 +1,8 @@
 """Repositories at a commit: from clones, or from Parquet files that hold their files."""
 
 import hashlib
-import io
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -37,13 +36,19 @@ paths. Files with an unsafe or duplicate path or with invalid content are reject
 `RepositoryError` if the repository is not available or unreadable."""
 
 
+_Row = tuple[str | None, str | None, bytes | None]  # path, git's id of the content, content
+_OTHER_CONTENT = "its content is not what blob_sha says"
+_KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
+"""Column → its allowed types; a file may lack `blob_sha`."""
+
+
 def parquet_files(
     entry: Entry, location: str, rejects: Rejects, only: Collection[str] | None = None
 ) -> Iterator[TreeFile]:
     """A `Repository` as a Parquet file of `path`, `content` and, optionally, `blob_sha` (git's id of the content)."""
     where = f"{location}/{entry.path}"
 
-    def rows() -> Iterator[tuple[str | None, str | None, bytes | None]]:
+    def rows() -> Iterator[_Row]:
         for frame in read_frames(entry, lambda names: [*filter(_KINDS.get, names)], MAX_REPOSITORY_BYTES):
             is_right = all(kind in _KINDS[name] for name, kind in frame.schema.items())
             if not is_right or not {"path", "content"} <= {*frame.columns}:
@@ -63,52 +68,41 @@ def cloned_files(
     repositories: CommitFiles, repo: str, commit: str, rejects: Rejects, only: Collection[str] | None = None
 ) -> Iterator[TreeFile]:
     """A `Repository` fetched when it is first read; links and submodules are rejected too if all files are read."""
-    checkout, where = repositories.files(repo, commit), f"repository {repo}@{commit}"
+    checkout, where = repositories(repo, commit), f"repository {repo}@{commit}"
     for reason, paths in checkout.noted.items() if only is None else ():
         rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
     yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
 
 
-_OTHER_CONTENT = "its content is not what blob_sha says"
-_KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
-"""Column → its allowed types; a file may lack `blob_sha`."""
-
-
-def _checked(
-    rows: Iterable[tuple[str | None, str | None, bytes | None]], where: str, rejects: Rejects
-) -> Iterator[TreeFile]:
-    seen: set[str | None] = set()
+def _checked(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[TreeFile]:
+    seen: set[str] = set()
     for path, blob_id, data in rows:
-        reason = _why_not(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
+        reason = _fault(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
         is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
         if path is None or data is None or (reason and not is_replaced):
             rejects.add(where, f"path {path}", reason)
-            continue
-        seen.add(path)
-        yield TreeFile(path, data, is_replaced=is_replaced)
+        else:
+            seen.add(path)
+            yield TreeFile(path, data, is_replaced=is_replaced)
 
 
-def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str:
-    if path is None:
-        return "a row without a path"
+def _fault(path: str | None, blob_id: str | None, data: bytes | None) -> str:
+    if path is None or data is None:
+        return "its path or its content is missing"
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
         return "the path leaves the repository"
     if "" in parts or "." in parts or "\0" in path:
         return "not a path that git can store"
-    if data is None:
-        return "its content is missing"
     if len(data) > MAX_FILE_BYTES:
         return f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
-    if blob_id is not None and blob_id.lower() != git_blob_id(io.BytesIO(data), len(data), len(blob_id)):
-        return _OTHER_CONTENT
-    return ""
+    is_other = blob_id is not None and blob_id.lower() != git_blob_id(data, len(blob_id))
+    return _OTHER_CONTENT if is_other else ""
 
 
-def git_blob_id(content: IO[bytes], n_bytes: int, n_digits: int = 40) -> str:
+def git_blob_id(data: bytes, n_digits: int = 40) -> str:
     r"""The id git gives a content: the hash, sha1 or with 64 digits sha256, of `blob <length>\0` and the bytes."""
     sha = hashlib.sha256 if n_digits == 64 else hashlib.sha1
-    digest = sha(b"blob %d\0" % n_bytes, usedforsecurity=False)
-    while block := content.read(1 << 18):
-        digest.update(block)
+    digest = sha(b"blob %d\0" % len(data), usedforsecurity=False)
+    digest.update(data)
     return digest.hexdigest()

@@ -14,7 +14,7 @@ from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import chain, count
 from tempfile import TemporaryFile
-from typing import IO, Any, NoReturn
+from typing import NoReturn
 
 import polars as pl
 import yaml
@@ -32,8 +32,7 @@ MARK = b"\xef\xbb\xbf"
 WHOLE_INPUT = "the whole file"
 LENIENT = partial(limits.parsed_json, errors="replace")
 """Parses JSON; bytes that are not UTF-8 are replaced."""
-_BLOCK_BYTES = 1 << 20
-_EXCERPT_BYTES = 1 << 12
+_BLOCK_BYTES, _EXCERPT_BYTES = 1 << 20, 1 << 12
 _QUOTED = re.compile(r'\A"((?:[^"]|"")*)"\Z')
 
 
@@ -53,17 +52,17 @@ def read_rows(
     """
     n = 0
     try:
-        for position, row in _rows(entry, rejects, keys, row_keys):
+        for position, row in _rows(entry, keys, row_keys):
             if isinstance(row, UnreadableFileError):
                 rejects.add(entry.path, position, row.reason, row.excerpt)
-            elif isinstance(row, dict):
-                n += 1
-                if n > limits.MAX_ROWS:
-                    rejects.add(entry.path, position, f"of one file {limits.MAX_ROWS:,} rows are read; split it")
-                    return
-                yield position, row
-            else:
+            elif not isinstance(row, dict):
                 rejects.add(entry.path, position, f"a {type(row).__name__}, not an object", excerpt_of(row))
+            elif n == limits.MAX_ROWS:
+                rejects.add(entry.path, position, f"of one file {limits.MAX_ROWS:,} rows are read; split it")
+                return
+            else:
+                n += 1
+                yield position, row
     except UnreadableFileError as error:
         rejects.add(entry.path, f"after row {n}" if n else WHOLE_INPUT, error.reason)
 
@@ -75,8 +74,8 @@ def read_pickle(entry: Entry) -> object:
             value: object = _PlainUnpickler(stream).load()
         except (UnreadableFileError, MemoryError, limits.TooMuchUnpackedError, OSError):
             raise
-        # Damaged bytes may raise almost any exception.
         except Exception as error:
+            # Damaged bytes may raise almost any exception.
             message = f"not a whole pickle, or cut off: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
             raise UnreadableFileError(entry.path, message) from error
         # Read on to the end, where the checksum of packed data is tested.
@@ -106,15 +105,12 @@ def opened(entry: Entry) -> Iterator[BufferedReader]:
         raise UnreadableFileError(entry.path, message) from error
 
 
-def _rows(
-    entry: Entry, rejects: Rejects, keys: Sequence[str], row_keys: Collection[str]
-) -> Iterator[tuple[str, object]]:
+def _rows(entry: Entry, keys: Sequence[str], row_keys: Collection[str]) -> Iterator[tuple[str, object]]:
     kind = format_of(entry.path)
     if kind == ".parquet":
         yield from parquet_rows(entry, lambda names: [name for name in names if not keys or name in keys])
     elif kind in (".tsv", ".csv"):
-        with opened(entry) as stream:
-            yield from _table(entry, stream, rejects, keys, kind)
+        yield from _table(entry, keys, is_csv=kind == ".csv")
     else:
         is_yaml = kind in (".yaml", ".yml")
         is_lines = is_json_lines if kind == ".json" else lambda _: not is_yaml
@@ -177,27 +173,27 @@ def json_values(
     """
     with opened(entry) as stream:
         if is_lines(stream.peek()):
-            for number, line in lines_in(stream, limits.MAX_LINE_BYTES):
-                if line is None:
+            for number in count(1):
+                line = stream.readline(limits.MAX_LINE_BYTES + 1)
+                if not line:
+                    return
+                if len(line) > limits.MAX_LINE_BYTES and not line.endswith(b"\n"):
                     too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
                     yield f"line {number}", UnreadableFileError(entry.path, too_long)
-                elif line.strip():
+                    while line and not line.endswith(b"\n"):
+                        line = stream.readline(_BLOCK_BYTES)
+                elif line := line.removeprefix(MARK).strip():
                     try:
                         value = parsed(entry.path, line, parse)
                     except UnreadableFileError as error:
                         value = error
                     yield f"line {number}", value
-            return
         value = parsed(entry.path, read_document(entry.path, stream).removeprefix(MARK), parse)
     if not isinstance(value, list):
         yield "", value
     # A list without objects has no rows at all, which is not a fault of each element.
     elif any(isinstance(row, dict) for row in value):
-        yield from _numbered(value)
-
-
-def _numbered(rows: Sequence[object]) -> Iterator[tuple[str, object]]:
-    return ((f"row {number}", row) for number, row in enumerate(rows, 1))
+        yield from ((f"row {number}", row) for number, row in enumerate(value, 1))
 
 
 def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.parsed_json) -> object:
@@ -211,51 +207,35 @@ def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.par
         raise UnreadableFileError(path, reason, excerpt=excerpt.decode(errors="replace")) from error
 
 
-def _table(
-    entry: Entry, stream: BufferedReader, rejects: Rejects, keys: Sequence[str], kind: str
-) -> Iterator[tuple[str, object]]:
+def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple[str, object]]:
     """The rows of a table: values between commas or semicolons, or between tabs and maybe without a line of names.
 
     Between tabs only a whole value can be quoted, as texts there may begin with a quote.
     """
     csv.field_size_limit(limits.MAX_LINE_BYTES)
-    head = stream.peek().partition(b"\n")[0]
-    delimiter = max(",;\t", key=lambda each: head.count(each.encode()))
-    style: dict[str, Any] = {"delimiter": delimiter, "strict": True}
-    if kind == ".tsv":
-        style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
-    with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="") as text:
-        rows = csv.reader(text, **style)
+    with opened(entry) as stream, TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as text:
+        head = stream.peek().partition(b"\n")[0]
+        delimiter = max(",;\t", key=lambda each: head.count(each.encode())) if is_csv else "\t"
+        rows = csv.reader(
+            text, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if is_csv else csv.QUOTE_NONE, strict=True
+        )
         try:
-            first, number = next(filter(None, rows), []), 0
-            has_names = kind == ".csv" or set(keys) <= set(first)
-            names = first if has_names else keys
+            first = next(filter(None, rows), [])
+            has_names = is_csv or set(keys) <= set(first)
+            names, number = (first, rows.line_num) if has_names else (keys, 0)
             if len(set(names)) < len(names):
                 raise UnreadableFileError(entry.path, f"two columns have the same name: {listed(names)}")
-            for values in chain([first], rows):
+            for values in rows if has_names else chain([first], rows):
                 position, number = f"line {number + 1}", rows.line_num
-                if values is first and has_names:
-                    continue
-                if kind == ".tsv":
+                if not is_csv:
                     values = [_QUOTED.sub(lambda match: match[1].replace('""', '"'), value) for value in values]
                 if len(values) == len(names):
                     yield position, dict(zip(names, values, strict=True))
                 elif values:
                     reason = f"{len(values)} values, not {len(names)}: {listed(names)}"
-                    rejects.add(entry.path, position, reason, excerpt_of(values))
+                    yield position, UnreadableFileError(entry.path, reason, excerpt=excerpt_of(values))
         except csv.Error as error:
             raise UnreadableFileError(entry.path, f"not a table from line {rows.line_num} on: {error}") from error
-
-
-def lines_in(stream: IO[bytes], limit: int) -> Iterator[tuple[int, bytes | None]]:
-    """The lines of a stream with their numbers, from 1, without line ends; None for one of more than `limit` bytes."""
-    for number, line in enumerate(iter(lambda: stream.readline(limit + 1), b""), 1):
-        if len(line) <= limit or line.endswith(b"\n"):
-            yield number, line.removeprefix(MARK).removesuffix(b"\n")
-        else:
-            while line and not line.endswith(b"\n"):
-                line = stream.readline(_BLOCK_BYTES)
-            yield number, None
 
 
 def is_json_lines(head: bytes) -> bool:
@@ -264,8 +244,8 @@ def is_json_lines(head: bytes) -> bool:
     It is if the first non-blank line is a whole JSON value and the text after it does not continue that value: `[]` and
     an object below it are two lines, while a list alone on one line is the whole file.
     """
-    first, newline, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
-    if not newline or not rest.strip():
+    first, _, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
+    if not rest.strip():
         # Only one line is visible: a single object is also JSON Lines of one line.
         return not first or first.startswith(b"{")
     if rest.lstrip().startswith(b"{") and not first.rstrip().endswith((b"[", b",")):

@@ -1,6 +1,5 @@
 """Strict reading of hand-written YAML: no duplicate keys, and no keys that its model does not have."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,12 +22,10 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
         lines: dict[str, int] = {}
         for key, _ in node.value:
-            problem = ""
+            problem = f"the key {key.value!r} occurs twice, first in line {lines.get(key.value)}"
             if key.tag != "tag:yaml.org,2002:str":
                 problem = f"the key {key.value} is not a text; if it should be, write it in quotes"
-            elif key.value in lines:
-                problem = f"the key {key.value!r} occurs twice, first in line {lines[key.value]}"
-            if problem:
+            if key.tag != "tag:yaml.org,2002:str" or key.value in lines:
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             lines[key.value] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)
@@ -48,8 +45,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     name, where = Path(*file.parts[-2:]).as_posix(), str(file)
     try:
         with file.open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
-        return parsed_yaml(data, _MAX_BYTES)
+            return parsed_yaml(stream.read(_MAX_BYTES + 1), _MAX_BYTES)
     except FileNotFoundError as error:
         hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
         raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error
@@ -69,38 +65,36 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        faults = list(_faults(error, model))
-    first, first_hint = faults[0]
-    messages = [message for message, _ in faults] if len(faults) > 1 else []
-    what = f"{len(faults)} keys are wrong" if messages else first
-    raise GoldspanError(what, where=str(file), examples=messages, hint=first_hint or hint, code=Exit.INVALID)
-
-
-def _faults(error: ValidationError, model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """The fault of each key, and a hint; a key missing because it is misspelt is reported once."""
-    hints = ""
-    for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
-        key = ".".join(str(part)[:60] for part in fault["loc"])
+        faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
+    messages, hints = list[str](), list[str]()
+    for fault in faults:
+        key, of_key = ".".join(str(part)[:60] for part in fault["loc"]), ""
         match fault["type"]:
             case "extra_forbidden":
                 around: object = model
                 for part in fault["loc"][:-1]:
                     field = getattr(around, "model_fields", {}).get(str(part))
                     around = field.annotation if field else None
-                hint = did_you_mean(str(fault["loc"][-1]), list(getattr(around, "model_fields", {})))
-                hints += hint
-                yield f"{key}: unknown key", hint
+                message = "unknown key"
+                of_key = did_you_mean(str(fault["loc"][-1]), getattr(around, "model_fields", {}))
             case "missing":
-                if repr(fault["loc"][-1]) not in hints:
-                    yield f"{key}: is missing", ""
+                message = "is missing"
             case "model_type":
-                yield f"{key}: must be a mapping, not {shown(fault['input'])}", ""
+                message = f"must be a mapping, not {shown(fault['input'])}"
             case "value_error":
-                yield f"{key}: {fault['ctx']['error']}", ""
-            case _:
+                message = str(fault["ctx"]["error"])
+            case kind:
                 message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
-                hint = "Write it in quotes if it should be a text." if fault["type"] == "string_type" else ""
-                yield f"{key}: {message}" if key else message, hint
+                of_key = "Write it in quotes if it should be a text." if kind == "string_type" else ""
+        # A key that is missing because it is misspelt is reported once.
+        if fault["type"] != "missing" or repr(fault["loc"][-1]) not in "".join(hints):
+            messages.append(f"{key}: {message}" if key else message)
+            hints.append(of_key)
+    what, *others = messages
+    if others:
+        what = f"{len(messages)} keys are wrong"
+    examples = messages if others else ()
+    raise GoldspanError(what, where=str(file), examples=examples, hint=hints[0] or hint, code=Exit.INVALID)
 
 
 def shown(value: object) -> str:

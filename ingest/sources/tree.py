@@ -1,10 +1,10 @@
 """The form of raw files that all sources share: entries (files) in trees (folders or archives)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_stream
@@ -13,32 +13,27 @@ from lake.rejects import Rejects
 
 HUB = "hub"
 """The source that downloads: only requested or default subsets are read from it."""
-
 CACHE = "cache"
 """The folder of a lake with downloads and clones."""
-
 UNKNOWN_SIZE = -1
 """The size of an entry whose bytes are only made when it is read."""
-
 _BLOCK_BYTES = 1 << 20
 
 
 class UnreadableFileError(GoldspanError):
     """A file, or the part of it at a position, cannot be read; a reader of several files rejects it and continues."""
 
-    def __init__(self, path: str, reason: str, *, location: str = "", excerpt: str = "") -> None:
+    def __init__(self, path: str, reason: str, *, excerpt: str = "") -> None:
         self.reason, self.excerpt, self.position = reason, excerpt, ""
-        super().__init__(f"{path}: {reason}", where=location, code=Exit.INVALID)
+        super().__init__(f"{path}: {reason}", code=Exit.INVALID)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A regular file in a tree; `path` is relative to the tree's root and stays inside it.
+    """A regular file in a tree: `open` gives its bytes as a seekable file, whose use may raise `UnreadableFileError`.
 
-    Attributes:
-        size: In bytes, or `UNKNOWN_SIZE`.
-        open: Returns the bytes as a seekable file; its use may raise `UnreadableFileError`.
-        made_from: A digest of everything the bytes depend on, if known without reading them; else empty.
+    `path` stays inside the tree; `size` is in bytes, or `UNKNOWN_SIZE`; `made_from` is a digest of everything that the
+    bytes depend on, empty if it is not known without reading them.
     """
 
     path: str
@@ -61,42 +56,31 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Refused:
-    """An entry that is not read: its path as given, and the reason."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class Tree:
-    """The regular files of a folder or archive, sorted by path, and the refused ones; `location` is for messages."""
+    """The regular files of a folder or archive, sorted by path; `refused` maps paths to why they are not read."""
 
     location: str
     entries: Sequence[Entry]
-    refused: Sequence[Refused] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def reject_refused(self, rejects: Rejects, location: str = "") -> None:
         """Add the refused entries to the rejects."""
-        for refused in self.refused:
-            rejects.add(location or self.location, f"entry {refused.path}", refused.reason)
+        for path, reason in self.refused.items():
+            rejects.add(location or self.location, f"entry {path}", reason)
 
 
 class Checkout(NamedTuple):
-    """The regular files of a commit up to a size; they are never written to disk under their paths.
+    """The regular files of a commit; `read(only)` yields paths and contents (all, or those in `only`), byte for byte.
 
-    `read(only)` yields paths and contents (all, or those in `only`), byte for byte. Two paths may become equal, as
-    invalid bytes become U+FFFD. `noted` maps the reason why files are not read to their paths.
+    Two paths may become equal, as invalid bytes become U+FFFD. `noted` maps reasons to the paths of files not read.
     """
 
     read: Callable[..., Iterator[tuple[str, bytes]]]
     noted: Mapping[str, list[str]]
 
 
-class CommitFiles(Protocol):
-    """Gives the files of repositories at commits."""
-
-    def files(self, repo: str, commit: str) -> Checkout: ...  # noqa: D102
+CommitFiles = Callable[[str, str], Checkout]
+"""Gives the files of a repository `owner/name` at a commit."""
 
 
 @dataclass(frozen=True)
@@ -144,33 +128,24 @@ class Source:
         return ()
 
 
-def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
+def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
     """A regular file as an entry of a tree, with its size when it was listed."""
 
-    @contextmanager
-    def opened() -> Iterator[IO[bytes]]:
+    def opened() -> IO[bytes]:
         try:
-            stream = file.open("rb")
+            return file.open("rb")
         except OSError as error:
-            raise UnreadableFileError(path, error.strerror or type(error).__name__, location=location) from error
-        with stream:
-            yield stream
+            raise UnreadableFileError(path, error.strerror or type(error).__name__) from error
 
     return Entry(path, size, opened)
 
 
-def read_whole(stream: IO[bytes], most: int) -> bytes:
-    """At most `most` bytes of a stream, read in blocks, so that no more memory is taken than there are bytes."""
-    blocks = []
-    while most > 0 and (block := stream.read(min(_BLOCK_BYTES, most))):
-        blocks.append(block)
-        most -= len(block)
-    return b"".join(blocks)
-
-
 def read_document(path: str, stream: IO[bytes], size: int = UNKNOWN_SIZE) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data = read_whole(stream, MAX_DOCUMENT_BYTES + 1) if size <= MAX_DOCUMENT_BYTES else b""
-    if max(size, len(data)) > MAX_DOCUMENT_BYTES:
-        raise UnreadableFileError(path, f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")
-    return data
+    data = bytearray()
+    while max(size, len(data)) <= MAX_DOCUMENT_BYTES:
+        # In blocks, so that no more memory is taken than there are bytes.
+        if not (block := stream.read(_BLOCK_BYTES)):
+            return bytes(data)
+        data += block
+    raise UnreadableFileError(path, f"it has more than the limit of {MAX_DOCUMENT_BYTES:,} bytes")

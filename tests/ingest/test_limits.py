@@ -12,7 +12,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
 from ingest.sources.folder import read_folder
-from ingest.sources.rows import lines_in
+from ingest.sources.rows import read_rows
 from lake import limits
 from lake.limits import MIB, UnreadableParquetError, read_batches
 from lake.rejects import Rejects
@@ -54,9 +54,13 @@ def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path
         list(read_batches(file, max_rows=999))
 
 
-def test_a_line_that_is_too_long_is_passed_over_and_told() -> None:
-    lines = lines_in(io.BytesIO(b"a\n" + b"x" * 5_000_000 + b"\nb"), 1_000)
-    assert list(lines) == [(1, b"a"), (2, None), (3, b"b")]
+def test_a_line_that_is_too_long_is_passed_over_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 1_000)
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n" + b"x" * 5_000_000 + b"\n{}")
+    rejects = Rejects()
+    (entry,) = read_folder(tmp_path, "x").entries
+    assert [position for position, _ in read_rows(entry, rejects)] == ["line 1", "line 3"]
+    assert [reject.position for reject in rejects] == ["line 2"]
 
 
 def test_refusals_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,9 +78,8 @@ def test_a_file_without_end_is_refused_and_one_that_is_sparse_takes_no_memory(tm
     with (tmp_path / "endless.py").open("wb") as file:
         file.truncate(limits.MAX_STREAMED_BYTES + 1)
     tree = read_folder(tmp_path, "x")
-    assert [(refusal.path, "at most 8,589,934,592 are read" in refusal.reason) for refusal in tree.refused] == [
-        ("endless.py", True)
-    ]
+    assert [*tree.refused] == ["endless.py"]
+    assert "at most 8,589,934,592 are read" in tree.refused["endless.py"]
     sparse = {entry.path: entry for entry in tree.entries}["sparse.py"]
     with room(100 * MIB):
         with pytest.raises(Exception, match="more than the limit of 268,435,456 bytes"):
@@ -103,7 +106,7 @@ def test_folders_inside_one_another_without_end_are_refused(tmp_path: Path) -> N
     try:
         tree = read_folder(tmp_path, "x")
         assert [entry.path for entry in tree.entries] == ["a"]
-        assert [refusal.reason for refusal in tree.refused] == ["more than 100 folders inside one another"]
+        assert [*tree.refused.values()] == ["more than 100 folders inside one another"]
     finally:
         subprocess.run(["rm", "-rf", str(tmp_path / "d")], check=True)
 

@@ -32,7 +32,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files with a subset's rows, and the repositories' files in the folder `repo_files`."""
     tree = source.find(".") or Tree(".", [])
     beside = source.find("repo_files") or Tree("repo_files", [])
-    replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]).reject_refused(rejects)
+    rows_refused = {path: reason for path, reason in tree.refused.items() if _may_hold_rows(path)}
+    replace(tree, refused=rows_refused).reject_refused(rejects)
     beside.reject_refused(rejects)
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
     if subset == VERIFIED:

@@ -86,7 +86,7 @@ def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
     for repo, commit, before in absent.select("repo", "commit", "why_not").unique(["repo", "commit"]).iter_rows():
         reason = ""
         try:
-            repositories.files(repo, commit)
+            repositories(repo, commit)
         except RepositoryError as error:
             reason = error.what
         if not reason or not_available(repo, commit, reason) != before:

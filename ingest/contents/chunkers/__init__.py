@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from ingest.programs.command import JsonCommand
 from lake.offsets import Offsets, split_lines
 
@@ -39,23 +36,20 @@ class Document:
         return self.text.count("\n") + (self.text[-1:] not in ("", "\n"))
 
     @cached_property
-    def n_nws(self) -> npt.NDArray[np.int64]:
-        """The number of non-whitespace characters of each line."""
-        return Offsets.between_lines(self.text).n_nws
+    def nws_before(self) -> list[int]:
+        """The non-whitespace characters before each line, then the total: one number more than there are lines."""
+        before: list[int] = Offsets.between_lines(self.text).nws.tolist()
+        return before
 
 
 class Cut(NamedTuple):
-    """The chunks of one file, as a chunker returns them.
+    """The chunks of one file: ranges `[start, end)` of `unit`, in the file's order; they may overlap.
 
-    Attributes:
-        ranges: The chunks as ranges `[start, end)` of `unit`, in the file's order. They may overlap; each must be
-            inside the file, contain at least one line or character, and be unique. A chunk that begins or ends inside a
-            line has exactly its own bytes and characters, and all lines that it touches.
-        fell_back: Why a simpler method was used than the chunker's own, else empty; such files are counted.
-        failed: Why the file could not be cut at all, else empty; such files are rejected.
-        texts: The text that each chunk is ranked by, None for its own text; empty if all use their own. `{path}` stands
-            for the file's path, which a chunker is not given, as a content may have several, and `{chunk}` for the
-            chunk's own text. Scoring uses the chunk's lines, whatever its text.
+    Each range is inside the file, not empty, and unique. One that begins or ends inside a line has exactly its own
+    bytes and characters, and all lines that it touches. `fell_back` says why a simpler method was used than the
+    chunker's own, `failed` why the file could not be cut at all; such files are counted, or rejected. `texts` are what
+    the chunks are ranked by, None for a chunk's own text; `{path}` stands for the file's path, of which a content may
+    have several, and `{chunk}` for the chunk's own text.
     """
 
     ranges: list[LineRange]
@@ -74,12 +68,10 @@ class Chunker:
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers in the name (`n=1500`). A pure function.
         version: Only shown on pages; files are cut again when the code changes.
         defaults: The concrete names that run if none is named.
-        grammars: Packages whose versions also determine the chunks.
-        library: The package that cuts, installed by the extra `chunkers`; its version also determines the chunks.
-        also: Packages that the library imports but does not require.
-        command: A command that cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
+        grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
+        given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
         check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
-        text: `text(document, cut)` gives the chunks texts to be ranked by: see :mod:`ingest.contents.chunkers_by_name`.
+        text: `text(document, cut)` gives the chunks texts to be ranked by.
     """
 
     name: str
@@ -90,8 +82,7 @@ class Chunker:
     source: str = ""
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()
-    library: str = ""
-    also: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
     given: str = ""
     command: JsonCommand | None = None
     check: Callable[..., str] | None = None

@@ -12,11 +12,9 @@ from ingest.contents.syntax_trees import given_up, syntax_tree
 MAX_ERROR_SHARE = 0.1
 """A file counts as unparsable if more than this share of its bytes was given up as errors.
 
-The parser recovers from errors, and macros cause local ones in most C files: those keep their structure. Nodes that the
-parser completed inside an error (a whole `if` after an unmatched brace) are not given up.
+The parser recovers from errors, and macros cause local ones in most C files: those keep their structure.
 """
-
-SECOND_TRY = {"c": "cpp", "javascript": "tsx"}
+SECOND_TRY = {"c": ("cpp",), "javascript": ("tsx",)}
 """Language → a second grammar to try for unparsable files: C++ in a `.h`, types in a `.js`."""
 
 SYNTAX_ERRORS = "syntax errors"
@@ -30,10 +28,8 @@ _ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "anno
 class Piece(NamedTuple):
     """Lines `[start, end)` that begin with a node that is first on its line.
 
-    Attributes:
-        depth: The number of nodes that had to be opened to cut before this piece.
-        kind: The type of the piece's first node; empty for a bare word or mark such as `def` or `{`.
-        sticks: Whether it belongs to the next piece: a comment directly above, a decorator, the head of a body.
+    `depth` is the number of nodes that had to be opened to cut before it; `kind` the type of its first node, empty for
+    a bare word or mark such as `def` or `{`; `sticks`: it belongs to the next piece, as a comment directly above does.
     """
 
     start: int
@@ -48,17 +44,17 @@ class Piece(NamedTuple):
 def parse(document: Document) -> Node | str:
     """The root of a reliable syntax tree, or the reason why there is none: see `syntax_tree` and `MAX_ERROR_SHARE`."""
     data = document.text.encode(errors="replace")
-    root = _parse(data, document.language)
-    if root == SYNTAX_ERRORS and document.language in SECOND_TRY:
-        return _parse(data, SECOND_TRY[document.language])
-    return root
+    for language in (document.language, *SECOND_TRY.get(document.language, ())):
+        root = syntax_tree(data, language)
+        if isinstance(root, str) or given_up(root) <= MAX_ERROR_SHARE * len(data):
+            return root
+    return SYNTAX_ERRORS
 
 
-def _parse(data: bytes, language: str) -> Node | str:
-    root = syntax_tree(data, language)
-    if isinstance(root, Node) and given_up(root) > MAX_ERROR_SHARE * len(data):
-        return SYNTAX_ERRORS
-    return root
+class _Mark(NamedTuple):
+    child: int
+    line: int
+    field: str
 
 
 def is_annotation(kind: str) -> bool:
@@ -72,19 +68,25 @@ def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> li
     Only whitespace precedes such a node on its line. Lines above a piece's first node belong to the piece before. With
     `once`, nodes are opened once, even if the piece stays whole.
     """
-    nodes: Sequence[Node] = piece.nodes
-    while nodes := [node for node in nodes if node.end_point.row > node.start_point.row]:
+    children: list[Node] = list(piece.nodes)
+    marks: list[_Mark] = []
+    while not marks or (len(marks) == 1 and not once):
+        nodes = [node for node in children if node.end_point.row > node.start_point.row]
+        if not nodes:
+            return []
         children, marks = _children(nodes, piece, before)
-        if once or len(marks) > 1:
-            return _pieces(piece, children, marks, before)
-        nodes = children
-    return []
-
-
-class _Mark(NamedTuple):
-    child: int
-    line: int
-    field: str
+    last = _Mark(len(children), piece.end, "")
+    pieces = []
+    for mark, following in pairwise([*marks, last]):
+        nodes = children[mark.child : following.child]
+        kind = nodes[0].type if nodes[0].is_named else ""
+        is_first = mark is marks[0]
+        is_head = is_first and (not kind or following.field in BODIES)
+        no_gap = before[following.line] > before[following.line - 1]
+        sticks = piece.sticks if following is last else is_head or (is_annotation(kind) and no_gap)
+        depth = piece.depth if is_first else piece.depth + 1
+        pieces.append(Piece(mark.line, following.line, tuple(nodes), depth, kind, mark.field, sticks))
+    return pieces
 
 
 def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tuple[list[Node], list[_Mark]]:
@@ -106,18 +108,3 @@ def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tup
             last = max(last, line, row if column else row - 1)
             more = cursor.goto_next_sibling()
     return children, marks
-
-
-def _pieces(piece: Piece, children: list[Node], marks: list[_Mark], before: Sequence[int]) -> list[Piece]:
-    last = _Mark(len(children), piece.end, "")
-    pieces = []
-    for mark, following in pairwise([*marks, last]):
-        nodes = tuple(children[mark.child : following.child])
-        kind = nodes[0].type if nodes[0].is_named else ""
-        is_first = mark is marks[0]
-        is_head = is_first and (not kind or following.field in BODIES)
-        no_gap = before[following.line] > before[following.line - 1]
-        sticks = piece.sticks if following is last else is_head or (is_annotation(kind) and no_gap)
-        depth = piece.depth if is_first else piece.depth + 1
-        pieces.append(Piece(mark.line, following.line, nodes, depth, kind, mark.field, sticks))
-    return pieces

@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers._tree import Piece, is_annotation, open_piece, parse
-from ingest.contents.chunkers.lines import cumulative, fixed_nws
+from ingest.contents.chunkers.lines import fixed_nws
 from ingest.contents.syntax_trees import GRAMMARS
 
 MAX_CLASS = 1500
@@ -38,7 +38,7 @@ def definition(document: Document) -> Cut:
     non-whitespace characters is opened in turn: its head (with the code before the first member that is a definition),
     each such member, and the code between. Without a syntax tree the file is cut as by `fixed-nws-1500`.
     """
-    n_lines, before = document.n_lines, cumulative(document.n_nws)
+    n_lines, before = document.n_lines, document.nws_before
     if not n_lines:
         return Cut([])
     root = parse(document)
@@ -69,24 +69,17 @@ def definition(document: Document) -> Cut:
 
 def _kind(piece: Piece) -> str:
     """The type of the definition or scope that a piece begins with, inside enclosing nodes; empty if none."""
-    node = piece.nodes[0]
-    while node.type in _AROUND:
-        inner = next((child for child in node.named_children if child.type in _AROUND or _is_part(child)), None)
-        if inner is None:
-            return ""
-        node = inner
-    return node.type if _is_part(node) else ""
+    node: Node | None = piece.nodes[0]
+    while node is not None and node.type in _AROUND:
+        node = next((child for child in node.named_children if child.type in _AROUND or _is_part(child)), None)
+    return node.type if node is not None and _is_part(node) else ""
 
 
 def _is_part(node: Node) -> bool:
-    if not node.is_named:
-        # The word `class` itself.
+    # The word `class` itself is not named. In C and C++, `struct point p` only refers to a struct.
+    if not node.is_named or (node.type.endswith("_specifier") and node.child_by_field_name("body") is None):
         return False
-    kind = node.type
-    if kind.endswith("_specifier") and node.child_by_field_name("body") is None:
-        # C and C++: `struct point p` only refers to a struct.
-        return False
-    return kind in _VALUES or bool(_DEFINITION.fullmatch(kind) or _SCOPE.fullmatch(kind))
+    return node.type in _VALUES or bool(_DEFINITION.fullmatch(node.type) or _SCOPE.fullmatch(node.type))
 
 
 DEFINITION = Chunker(

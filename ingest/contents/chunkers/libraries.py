@@ -9,7 +9,6 @@ from ingest.contents.syntax_trees import GRAMMARS
 
 Split = Callable[[str], Iterable[str]]
 """A text → the texts of its chunks."""
-
 NOT_KNOWN = "language not known"
 AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
@@ -20,17 +19,6 @@ def astchunk(document: Document, n: int) -> Cut:
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"does not support {language!r}" if language else NOT_KNOWN)
     return Cut([span for span in _ast_ranges(language, n)(document.text) if span[0] < span[1]], unit="bytes")
-
-
-def by_texts(document: Document, n: int, split: Split) -> Cut:
-    """A library's pieces of a text; if it fails, the cut of `fixed-nws-<n>` with the reason."""
-    try:
-        return Cut(placed(document.text, split(document.text)), unit="characters")
-    except ImportError:  # a missing package, not a fault of the file
-        raise
-    except Exception as error:
-        # A library may raise any exception for an unusual file.
-        return fixed_nws(document, n, f"{type(error).__name__}: {error}"[:100])
 
 
 def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
@@ -47,9 +35,16 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
 
 
 def by_splitter(document: Document, n: int, splitter: Callable[[str, int], Split], name: str = "") -> Cut:
-    """The pieces of a library's splitter called `name`, by default the one for the document's language, if known."""
-    name = name or document.language
-    return by_texts(document, n, lambda text: splitter(name, n)(text)) if name else fixed_nws(document, n, NOT_KNOWN)
+    """The pieces of a library's splitter called `name` (default: the language); if it fails, those of `fixed-nws`."""
+    if not (name := name or document.language):
+        return fixed_nws(document, n, NOT_KNOWN)
+    try:
+        return Cut(placed(document.text, splitter(name, n)(document.text)), unit="characters")
+    except ImportError:  # a missing package, not a fault of the file
+        raise
+    except Exception as error:
+        # A library may raise any exception for an unusual file.
+        return fixed_nws(document, n, f"{type(error).__name__}: {error}"[:100])
 
 
 @cache
@@ -103,8 +98,8 @@ def _llamaindex_code(language: str, n: int) -> Split:
     return split
 
 
-# `also` lists the packages that chonkie imports but does not require.
-_of_chonkie = partial(Chunker, library="chonkie", also=("requests", "tokenizers", "tqdm", "typing-extensions"))
+# With the packages that chonkie imports but does not require.
+_of_chonkie = partial(Chunker, libraries=("chonkie", "requests", "tokenizers", "tqdm", "typing-extensions"))
 
 ASTCHUNK = Chunker(
     name="astchunk-<n>",
@@ -112,7 +107,7 @@ ASTCHUNK = Chunker(
     meaning="Splits syntax tree nodes of over n non-whitespace characters and merges small neighbours.",
     chunk=astchunk,
     grammars=tuple(f"tree-sitter-{name}" for name in ("c-sharp", "java", "python", "typescript")),
-    library="astchunk",
+    libraries=("astchunk",),
     source="cAST (Zhang et al., 2025), arXiv:2506.15655, by its authors' program; there n is 1,800.",
 )
 CHONKIE_CODE = _of_chonkie(
@@ -143,7 +138,7 @@ LANGCHAIN_CODE = Chunker(
     meaning="Splits texts of over n characters before classes and functions, then at blank lines, line ends and "
     "spaces.",
     chunk=partial(by_splitter, splitter=_langchain_code),
-    library="langchain-text-splitters",
+    libraries=("langchain-text-splitters",),
     source="LangChain's RecursiveCharacterTextSplitter for the file's language, without overlap; its default n is "
     "4,000.",
 )
@@ -153,6 +148,6 @@ LLAMAINDEX_CODE = Chunker(
     meaning="Joins syntax tree nodes up to n characters and splits larger ones into their children.",
     chunk=partial(by_splitter, splitter=_llamaindex_code),
     grammars=GRAMMARS,
-    library="llama-index-core",
+    libraries=("llama-index-core",),
     source="LlamaIndex's CodeSplitter; its default n is 1,500.",
 )

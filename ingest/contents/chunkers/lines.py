@@ -2,16 +2,7 @@
 
 from bisect import bisect_right
 
-import numpy as np
-import numpy.typing as npt
-
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
-
-
-def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
-    """The non-whitespace characters before each line, then the total: one number more than there are lines."""
-    totals: list[int] = np.cumsum(n_nws).tolist()
-    return [0, *totals]
 
 
 def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
@@ -19,10 +10,9 @@ def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
 
     Blank lines have no weight, so they end the chunk before them; a single line over `n` is a chunk of its own.
     """
-    before, start = cumulative(document.n_nws), 0
-    n_lines = len(before) - 1
+    before, start = document.nws_before, 0
     ranges: list[LineRange] = []
-    while start < n_lines:
+    while start < len(before) - 1:
         end = max(bisect_right(before, before[start] + n) - 1, start + 1)
         ranges.append((start, end))
         start = end

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 from ingest.contents.chunkers._tree import BODIES, Piece, open_piece, parse
-from ingest.contents.chunkers.lines import cumulative, fixed_nws, whole_file
+from ingest.contents.chunkers.lines import fixed_nws, whole_file
 from ingest.contents.syntax_trees import GRAMMARS
 
 
@@ -14,13 +14,12 @@ def syntax(document: Document, n: int) -> Cut:
     """Split nodes that exceed `n` non-whitespace characters, then merge the pieces; a line is never cut.
 
     A file that fits is one chunk. Otherwise its syntax tree is opened wherever a piece exceeds `n`: a piece begins
-    where a named node is first on its line, and includes the blank lines below it, so that a chunk begins with its own
-    code. Comments and decorators directly above stay with the code they annotate, and the head of a body with the
-    body's first piece, if both fit. A piece that cannot be opened, such as a long string, is split into its lines. Then
-    the pieces are merged into as few chunks as possible; among the ways to do that, cuts highest in the tree are
-    chosen. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
+    where a named node is first on its line, and includes the blank lines below it. Comments and decorators directly
+    above stay with their code, and the head of a body with its first piece, if both fit. A piece that cannot be opened
+    is split into its lines. The pieces are merged into as few chunks as possible, with cuts as high in the tree as
+    possible. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
     """
-    n_lines, before = document.n_lines, cumulative(document.n_nws)
+    n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:
         return whole_file(document)
     root = parse(document)
@@ -39,9 +38,8 @@ def _split(whole: Piece, before: Sequence[int], n: int) -> list[Piece]:
         # A body that fits, but not together with its head, is opened too, or the head would be a piece alone.
         is_body = bool(done) and done[-1].sticks and piece.field in BODIES
         start = done[-1].start if is_body else piece.start
-        if before[piece.end] - before[start] <= n:
-            done.append(piece)
-        elif parts := open_piece(piece, before):
+        parts = open_piece(piece, before) if before[piece.end] - before[start] > n else []
+        if parts:
             left += reversed(parts)
         elif before[piece.end] - before[piece.start] <= n:
             done.append(piece)
@@ -79,28 +77,25 @@ def _merge(units: Sequence[tuple[int, int]], before: Sequence[int], n_lines: int
     """The fewest ranges that fit, with the least depth at their cuts: a minimum over a sliding window of starts."""
     starts = [*(start for start, _ in units), n_lines]
     chunk_costs = 1 + sum(depth for _, depth in units)
-    best, came_from = [0], [0]
+    # What it costs to begin the last range at each unit, and where the best last range before each unit begins.
+    costs, came_from, best = list[int](), [0], 0
     window: deque[int] = deque()
     for end in range(1, len(starts)):
         while window and before[starts[end]] - before[starts[window[0]]] > n:
             window.popleft()
-        last = end - 1
+        costs.append(best + units[end - 1][1])
         # A unit that exceeds `n` alone can only be a range of its own, so it is always in the window.
-        while window and _cost(best, units, window[-1]) >= _cost(best, units, last):
+        while window and costs[window[-1]] >= costs[-1]:
             window.pop()
-        window.append(last)
+        window.append(end - 1)
         came_from.append(window[0])
-        best.append(_cost(best, units, window[0]) + chunk_costs)
+        best = costs[window[0]] + chunk_costs
     ranges = []
     end = len(units)
     while end:
         ranges.append((starts[came_from[end]], starts[end]))
         end = came_from[end]
     return ranges[::-1]
-
-
-def _cost(best: Sequence[int], units: Sequence[tuple[int, int]], start: int) -> int:
-    return best[start] + units[start][1]
 
 
 SYNTAX = Chunker(

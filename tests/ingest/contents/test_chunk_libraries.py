@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.contents import chunkers_by_name
 from ingest.contents.chunkers import Chunker, Cut, Document, Unit, libraries
-from ingest.contents.chunkers.libraries import by_texts, placed
+from ingest.contents.chunkers.libraries import Split, by_splitter, placed
 from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs
 from lake.declarations import CHUNKER_SETS, Resolved
@@ -19,7 +19,7 @@ from lake.text import LANGUAGES, decode
 from tests.ingest.contents.test_chunkers_by_name import blobs, chunked
 from tests.tiny import command, python, refused
 
-LIBRARIES = sorted(name for name, chunker in chunkers().items() if chunker.library)
+LIBRARIES = sorted(name for name, chunker in chunkers().items() if chunker.libraries)
 SMALL = [name.replace("<n>", "60") for name in LIBRARIES]
 NON_ASCII = (
     '\ufeff"""Döc 😀"""\r\nimport os\r\n\r\nclass Ä:\r\n    def f(self, x):\r\n        return "日本語" * x  # é\r\n'
@@ -102,8 +102,8 @@ def test_what_lies_in_no_chunk_is_counted() -> None:
     assert row[0] == row[1]
 
 
-def absent(text: str) -> list[str]:
-    raise ModuleNotFoundError(text)
+def absent(name: str, n: int) -> Split:
+    raise ModuleNotFoundError(name)
 
 
 def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() -> None:
@@ -114,8 +114,8 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
         for language in sorted(set(LANGUAGES.values())):
             assert chunked(name, blobs("int x;\n", language=language)).status["failed"].to_list() == [None]
     with pytest.raises(ImportError):
-        by_texts(Document("a\n"), 1, absent)
-    given_up = by_texts(Document("a\nb\n"), 1, lambda text: ["b", "a"])
+        by_splitter(Document("a\n"), 1, absent, "x")
+    given_up = by_splitter(Document("a\nb\n"), 1, lambda name, n: lambda text: ["b", "a"], "x")
     assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is not a part of the file")
     assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
 

@@ -173,7 +173,7 @@ WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instanc
 
 def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame, Rejects]:
     rejects = Rejects()
-    file = TrajectoryFile(entry_on_disk(path, path.name, "", 0))
+    file = TrajectoryFile(entry_on_disk(path, path.name))
     return *parse_runs(TrajectoryFiles(importer, file, [file]), Ids({ROCKETS: ROCKETS}), rejects, Imported("")), rejects
 
 

@@ -45,7 +45,7 @@ def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused
     commit = remote.commit(
         ("100644", "caf\udce9.py", b"a"), ("100644", "caf\udcea.py", b"b"), ("100644", "café.py", b"c")
     )
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert [file[:2] for file in cloned(rejects)] == [("café.py", b"c"), ("caf\ufffd.py", b"a")]
     assert ("path caf\ufffd.py", "occurs more than once; the first is read") in [
@@ -60,7 +60,7 @@ def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
     tree = remote.run("hash-object", "-t", "tree", "--literally", "-w", "--stdin", given=climbing)
     commit = remote.run("commit-tree", tree, "-m", "made for a test")
     remote.run("update-ref", "refs/heads/main", commit)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert not list(cloned(rejects))
     assert [reject.reason for reject in rejects] == ["the path leaves the repository"]
@@ -183,7 +183,7 @@ def test_a_tree_that_unfolds_is_refused_by_its_entries(tmp_path: Path, monkeypat
     tree = remote.run("mktree", given=f"100644 blob {blob}\ta.py\n".encode())
     # A hundred million entries, in nine small objects.
     commit = committed(remote, nested(remote, tree, levels=8, times=10))
-    with pytest.raises(RepositoryError, match="holds more than 1,000 files, and is not read") as told:
+    with pytest.raises(RepositoryError, match="git ls-tree has more than the 200,000 bytes that are read") as told:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert told.value.code == Exit.INVALID
 
@@ -192,8 +192,7 @@ def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkey
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    soon = partialmethod(GitFolder._started, seconds=2.0)  # what a listing may take
-    monkeypatch.setattr(GitFolder, "_started", soon)
+    monkeypatch.setattr(GitFolder, "ask", partialmethod(GitFolder.ask, seconds=2.0))  # what a listing may take
     with refused(r"git ls-tree took longer than 2 seconds", Exit.MISSING):
         cache.files("acme/boats", commit)
 
@@ -202,7 +201,7 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
     links = [("120000", f"link{n}", b"src/hull.py") for n in range(5)]
     given = [PLAIN_HULL, *links, ("160000", "lib", b"1" * 40), ("100644", "caf\udce9.py", b"x = 1\n")]
     commit = Remote(tmp_path / "remotes").commit(*given)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
     rejects = Rejects()
     assert [file.path for file in cloned(rejects)] == ["caf\ufffd.py", "src/hull.py"]
     assert {(reject.source, reject.position, reject.reason) for reject in rejects} == {

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.hub import HubSource, blob_id_of
+from ingest.sources.hub import HubSource
+from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import serving
@@ -63,7 +64,7 @@ def _source(base: str, cache: Path, messages: list[str] | None = None) -> Source
     }
     pin = ("owner/name", "c0ffee", archives, base)
     say = None if messages is None else messages.append
-    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub", pinned="owner/name@c0ffee")
+    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub")
 
 
 def _read(source: Source) -> bytes:
@@ -91,7 +92,7 @@ def test_what_is_in_the_cache_is_not_asked_for_again(publisher: Publisher, tmp_p
 def test_a_cached_file_that_was_changed_is_downloaded_anew(publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / BLOB_ID).write_bytes(b"something else")
     assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
-    assert blob_id_of(tmp_path / BLOB_ID) == BLOB_ID
+    assert git_blob_id((tmp_path / BLOB_ID).read_bytes()) == BLOB_ID
 
 
 def test_a_connection_that_breaks_off_is_tried_again(publisher: Publisher, tmp_path: Path) -> None:

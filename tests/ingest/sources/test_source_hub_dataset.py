@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 
-from ingest.sources.hub import DATASETS, open_hub
+from ingest.sources.hub import REPOBENCH_FILES, open_hub
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import serving
@@ -47,7 +47,7 @@ class FakeHub:
 
 
 ROOT = Path(__file__).parents[3]
-NAME, FILES = DATASETS["repobench-r"][0], sorted(DATASETS["repobench-r"][1])
+NAME, FILES = "tianyang/repobench-r", sorted(REPOBENCH_FILES)
 OLD, NEW = "a" * 40, "b" * 40
 
 

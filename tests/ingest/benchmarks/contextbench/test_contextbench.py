@@ -212,7 +212,7 @@ BOTH = ("contextbench_verified_test.parquet", "test.parquet")
 
 def instances(folder: Path, *names: str) -> list[Instance]:
     rejects, notes = Rejects(), list[str]()
-    files = [entry_on_disk(folder / name, name, "", -1) for name in names]
+    files = [entry_on_disk(folder / name, name) for name in names]
     read = read_instances(files, rejects, notes)
     assert len(rejects) == 0
     return read

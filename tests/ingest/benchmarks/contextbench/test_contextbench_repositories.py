@@ -66,8 +66,8 @@ def test_files_come_with_their_bytes() -> None:
         ("./a.py", "x", "not a path that git can store"),
         ("src//a.py", "x", "not a path that git can store"),
         ("", "x", "not a path that git can store"),
-        (None, "x", "a row without a path"),
-        ("a.py", None, "its content is missing"),
+        (None, "x", "its path or its content is missing"),
+        ("a.py", None, "its path or its content is missing"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_rejected_alone(path: str, content: str | None, reason: str) -> None:
@@ -125,7 +125,7 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes", "acme/rockets")
     link = ("120000", "link.py", b"src/engine.py")
     commit = remote.commit(*COMMITTED, link)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
+    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/rockets", commit)
     assert list(cloned(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned(Rejects(), {"README.md", "link.py"})] == ["README.md"]
 
@@ -135,7 +135,7 @@ REVISION = "c" * 40
 
 def read_hub(tmp_path: Path, subset: str = "full") -> Outcome:
     store, opened = Lake(tmp_path / "lake"), open_hub("contextbench", tmp_path / "cache")
-    opened = replace(opened, repositories=repositories(tmp_path / "cache", tmp_path / "remotes"))
+    opened = replace(opened, repositories=repositories(tmp_path / "cache", tmp_path / "remotes").files)
     with store.locked(), Workers(IN_PROCESS) as workers:
         return ingest(store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers)
 

@@ -32,7 +32,7 @@ def opened(folder: Path, name: str, files: Mapping[str, bytes] | None = None) ->
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             name_of = path.relative_to(folder).as_posix()
-            every[name_of] = TrajectoryFile(entry_on_disk(path, name_of, "", 0), all=every)
+            every[name_of] = TrajectoryFile(entry_on_disk(path, name_of), all=every)
     return every[name]
 
 
