@@ -144,7 +144,7 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     now = (source.label, benchmark.like)
     if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:
         return
-    runs = imported_runs(lake, benchmark=benchmark.name)
+    runs = imported_runs(lake, benchmark.name)
     imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
 
     def what(label: str, like: str) -> str:

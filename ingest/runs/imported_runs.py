@@ -1,8 +1,8 @@
-"""An imported run in the lake, written part by part, its row in `runs` last; and the summary of its import."""
+"""The summary of an import, the rows that all kinds of imported runs have, and their deletion."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import dataframely as dy
@@ -11,10 +11,8 @@ import polars as pl
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
 from ingest.runs.trajectory import Unread
 from lake.catalog.protocol import AnswerKind
-from lake.make import BuildTarget, Slot
 from lake.outcome import Outcome
 from lake.parts import PartCounts
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES
 from lake.tables.of_runs import RunItems
@@ -40,11 +38,6 @@ _SENTENCES = (
     ("n_reversed", "range", "kept as given: {} reversed or before line 1"),
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
-STORED: Mapping[AnswerKind, tuple[str, ...]] = {
-    "ranking": ("hits", "run_items"), "completion": ("run_items",),
-    "trajectory": ("hits", "edits", "usage", "run_items"),
-}  # fmt: skip
-"""The tables of an imported run, by kind; each has one part for every part of the items that the run answers."""
 
 
 @dataclass
@@ -69,18 +62,6 @@ class Imported:
         """Count paths that match no file, and keep the first one as an example."""
         self.counts["n_unresolved"] += len(paths)
         self.unresolved = self.unresolved or str(next(iter(paths), ""))
-
-    def columns(self) -> dict[str, object]:
-        """The columns of the run's row in `runs` that describe the import."""
-        both = (sorted(counts.items()) for counts in (self.counts, self.unread))
-        counts, unread = ([{"name": name, "n": n} for name, n in pairs] for pairs in both)
-        return {"n_items": self.n_items, "notes": self.sentences(), "counts": counts, "unread": unread}
-
-    def restored(self, row: pl.DataFrame) -> "Imported":
-        """The result of an earlier import, restored from its row in `runs`."""
-        counts, unread = ({each["name"]: each["n"] for each in row[name].item()} for name in ("counts", "unread"))
-        n_items = row["n_items"].item()
-        return replace(self, n_items=n_items, is_current=True, counts=Counter(counts), unread=Unread(unread))
 
     def sentences(self) -> list[str]:
         """The counts as sentences: for trajectories, how much was read; then every count that is not zero."""
@@ -108,93 +89,48 @@ class Imported:
 
     def summary(self) -> list[str]:
         """The `sentences`, with the items not asked, the tools and files not read, and the items skipped."""
-        n_not_asked, sentences = self.counts["n_not_asked"], self.sentences()
+        n_not_asked, n_unknown, sentences = self.counts["n_not_asked"], self.counts["n_unknown"], self.sentences()
         if n_not_asked:
             share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
             sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
         if self.unread:
             sentences.append(f"not read: {self.unread.summary()}")
-        if n_unknown := self.counts["n_unknown"]:
+        if n_unknown:
             sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
         return sentences
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The result as the outcome that the command prints at its end."""
-        counts, warnings = self.counts, [f"run {self.run_id}, from {self.read_as}", *self.notes, *self.summary()]
-        if n_not_asked := counts["n_not_asked"]:
-            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n_not_asked:,}"
+        n, warnings = self.counts, [f"run {self.run_id}, from {self.read_as}", *self.notes, *self.summary()]
+        if n["n_not_asked"]:
+            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n['n_not_asked']:,}"
             warnings.append(f"if the system was asked all of them: {others}")
-        failed, rejected = counts["n_failed"] + counts["n_no_context"], counts["n_rejected"]
         return Outcome(
-            written, self.n_items, counts["n_done"], counts["n_missing"], failed, rejected, counts["n_tied"], warnings,
-            hint=hint, tally=parts or PartCounts(),
+            written, self.n_items, n["n_done"], n["n_missing"], n["n_failed"] + n["n_no_context"], n["n_rejected"],
+            n["n_tied"], warnings, hint=hint, tally=parts or PartCounts(),
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class ImportedRun:
-    """One imported run of the lake; `made_from` is the fingerprint of its inputs."""
-
-    lake: Lake
-    benchmark: str
-    run_id: str
-    made_from: str = ""
-
-    @property
-    def _folders(self) -> dict[str, str]:
-        return {"benchmark": self.benchmark, "run_id": self.run_id}
-
-    def _target(self, part: str, *tables: str) -> BuildTarget:
-        return BuildTarget(self.lake, [Slot(name, part, self._folders) for name in tables], self.made_from)
-
-    @property
-    def _whole(self) -> BuildTarget:
-        """The run's rejects and its row in `runs`, which marks the run as complete."""
-        slots = [Slot("rejects", f"{IMPORT_REJECTS}{self.run_id}", {}), Slot("runs", "all", self._folders)]
-        return BuildTarget(self.lake, slots, self.made_from)
-
-    def row(self, kind: AnswerKind) -> pl.DataFrame | None:
-        """The run's row in `runs`; None unless every part is present and made from the same inputs."""
-        parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
-        targets = [self._whole, *(self._target(part, *STORED[kind]) for part in parts)]
-        if not all(target.is_current for target in targets):
-            return None
-        row = self.lake.read("runs", **self._folders)
-        n_items = self.lake.scan("run_items", **self._folders).select(pl.len()).collect().item()
-        return row if n_items == row["n_items"].item() else None
-
-    def write(self, part: str, tables: Tables) -> None:
-        """Store the rows of one part of the items."""
-        self._target(part, *tables).write(*tables.values())
-
-    def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
-        """Store the rejects and the run's row in `runs`, and delete parts that the run no longer has."""
-        self._remove(STORED["trajectory"], but=parts)
-        self._whole.write(rejects.frame("ingest"), row)
-
-    def remove(self) -> None:
-        """Delete the whole run, its row in `runs` first."""
-        self._whole.remove()
-        self._remove([declared.name for declared in TABLES.values() if "run_id" in declared.folders])
-
-    def _remove(self, tables: Collection[str], but: Collection[str] = ()) -> None:
-        for name in tables:
-            for part in self.lake.parts(name, **self._folders):
-                if part.name not in but:
-                    self.lake.remove(part)
+def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """The ids of a benchmark's imported runs, all or those that match `only`."""
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported", *only)
+    return runs.select("run_id").collect()["run_id"].sort().to_list()
 
 
-def imported_runs(lake: Lake, *only: pl.Expr, **folders: str) -> list[str]:
-    """The ids of the imported runs, of one benchmark or of all."""
-    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported", *only).select("run_id")
-    return runs.collect()["run_id"].sort().to_list()
+def delete_run(lake: Lake, benchmark: str, run_id: str) -> None:
+    """Delete all that the lake has of a run, its row in `runs` first."""
+    # The table `runs` is the first of these.
+    tables = [declared.name for declared in TABLES.values() if "run_id" in declared.folders]
+    parts = [part for name in tables for part in lake.parts(name, benchmark=benchmark, run_id=run_id)]
+    for part in filter(None, [*parts, lake.part("rejects", f"{IMPORT_REJECTS}{run_id}")]):
+        lake.remove(part)
 
 
 def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
     """Delete imported runs of a benchmark, all or those that match `only`; return their ids."""
-    names = imported_runs(lake, *only, benchmark=benchmark)
+    names = imported_runs(lake, benchmark, *only)
     for run_id in names:
-        ImportedRun(lake, benchmark, run_id).remove()
+        delete_run(lake, benchmark, run_id)
     return names
 
 

@@ -20,7 +20,7 @@ from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
 
-MAX_SYSTEM_CHARACTERS = 120
+_MAX_SYSTEM_CHARACTERS = 120
 _MAX_ID_BYTES = 120  # A run's id is part of a file name, which may have 255 bytes including its digests
 _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
@@ -114,6 +114,11 @@ class ImportJob:
             name = name[:-1]
         return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
 
+    @property
+    def folders(self) -> dict[str, str]:
+        """The folders of the run's parts in the lake."""
+        return {"benchmark": self.task.benchmark, "run_id": self.run_id}
+
     @cached_property
     def result(self) -> Imported:
         """The summary of the import, filled in as it proceeds."""
@@ -133,24 +138,24 @@ the answers to its items.
 
 def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:
     """Check the benchmark, chunker and system name; return the chunker's full name, None if none is given."""
-    benchmarks = [part.name for part in lake.parts("benchmarks")]
-    if not benchmarks:
+    known = {table: [part.name for part in lake.parts(table)] for table in ("benchmarks", "chunkers")}
+    if not known["benchmarks"]:
         raise lake.lacks("the lake holds no benchmark")
-    if request.benchmark not in benchmarks:
-        raise unknown_name(request.benchmark, "benchmark", benchmarks)
-    chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
-    if not (name and name == name.strip() and name.isprintable() and len(name) <= MAX_SYSTEM_CHARACTERS):
-        message = f"the system name {name[:40]!a} must have 1 to {MAX_SYSTEM_CHARACTERS} printable characters"
+    if request.benchmark not in known["benchmarks"]:
+        raise unknown_name(request.benchmark, "benchmark", known["benchmarks"])
+    name = request.system
+    if not (name and name == name.strip() and name.isprintable() and len(name) <= _MAX_SYSTEM_CHARACTERS):
+        message = f"the system name {name[:40]!a} must have 1 to {_MAX_SYSTEM_CHARACTERS} printable characters"
         raise GoldspanError(message, hint="Name the system, such as my-retriever v2.", code=Exit.USAGE)
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
-    if (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
+    if (own in known["chunkers"] and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} belongs to a built-in system"
         raise GoldspanError(message, hint="Choose another name.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
-    if chunker and chunker not in chunkers:
-        raise unknown_name(chunker, "chunker of this lake", chunkers)
+    if chunker and chunker not in known["chunkers"]:
+        raise unknown_name(chunker, "chunker of this lake", known["chunkers"])
     return chunker or None
 
 
