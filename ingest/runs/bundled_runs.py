@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from ingest.benchmarks import benchmarks
 from ingest.runs.find_trajectories import AUTO, importers_by_name
-from ingest.runs.imported_runs import Imported, delete_imported_runs
+from ingest.runs.imported_runs import delete_imported_runs
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.request import ImportRequest, Say
 from ingest.sources.strict_yaml import read_yaml, shown, validated
@@ -68,35 +68,31 @@ class SubmissionFolder:
 def read_submission(path: Path) -> SubmissionFolder:
     """The submission in a folder; a `GoldspanError` if the folder, a file or a key is not as required."""
     folder = (path.parent if path.name == DECLARATION else path).absolute()
-    name, file, is_day = "/".join(folder.parts[-2:]), folder / DECLARATION, False
+    name, file, day = "/".join(folder.parts[-2:]), folder / DECLARATION, ""
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
         return GoldspanError(what, where=str(where), hint=hint, code=Exit.INVALID)
 
     with suppress(ValueError):
-        is_day = date.fromisoformat(folder.name).isoformat() == folder.name
-    if not is_day or not folder.is_dir():
+        day = date.fromisoformat(folder.name).isoformat()
+    if day != folder.name or not folder.is_dir():
         raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", path)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
-    run_files = [file for file in files if file.name != DECLARATION]
-    named = [file for file in files if file.name == DECLARATION or file.name.split(".")[0] == "run"]
-    if foreign := [file.name for file in files if file.is_symlink() or file not in named]:
+    run_files = [file for file in files if file.name.split(".")[0] == "run"]
+    if foreign := [each.name for each in files if each.is_symlink() or each not in [file, *run_files]]:
         what = f"{foreign[0]!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
-    tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
-    known = {"benchmark": [*benchmarks()], "format": [AUTO, *importers_by_name()]}
-    known["task"] = ["", *(task.name for task in tasks.values())]
+    tasks = {task.name.partition("/")[2]: task.name for task in TASKS.values() if task.benchmark == system.benchmark}
+    known = {"benchmark": [*benchmarks()], "format": [AUTO, *importers_by_name()], "task": ["", *tasks.values()]}
     for key, names in known.items():
         if (given := getattr(system, key)) not in names:
             raise wrong(f"{key}: {shown(given)} is not a {key}", file, did_you_mean(given, filter(None, names)))
-    first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
-    ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
-    runs: dict[str, Path | None] = {tasks[end].name if end in tasks else first: file for end, file in ends}
+    first = system.task or next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
+    runs: dict[str, Path | None] = {tasks.get(f"{each.name}.".split(".")[1], first): each for each in run_files}
     if len(runs) < len(run_files):
-        what = f"{listed([file.name for file in run_files])} answer the same task"
-        hint = f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}."
-        raise wrong(what, folder, hint)
+        what = f"{listed([each.name for each in run_files])} answer the same task"
+        raise wrong(what, folder, f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}.")
     if not runs and not system.reported:
         raise wrong("reported: expected a run file or at least one reported number", file)
     return SubmissionFolder(name, folder, system, runs or {first: None})
@@ -107,25 +103,36 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
     rejects = Rejects()
     for system, path in source.recorded():
         request = ImportRequest(path, benchmark, system, skip_unknown=True)
-        try:
-            _import_file(lake, request, system, result, say)
-        except NoItemKnownError:
-            # Like other answers to items that were not ingested, this is not a fault.
-            result.warnings.append(f"left out: {system}: the lake holds none of its items")
-        except GoldspanError as error:
-            rejects.add(path.name, f"system {system}", error.what)
-            result.warnings.append(f"left out: {system}: {error.what}")
+        _, status, why = _import_file(lake, request, system, rejects, result, say)
+        result.warnings += [f"left out: {system}: {why}"] * (status == "waiting")
     _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
 
-def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, say: Say) -> Imported:
-    imported = import_run(lake, request, write=True, say=say)
+def _import_file(
+    lake: Lake, request: ImportRequest, name: str, rejects: Rejects, result: Outcome, say: Say
+) -> tuple[str | None, str, str]:
+    """Import a run; return its id (None if it is not imported), its status and, if there is one, a reason for it."""
+    try:
+        imported = import_run(lake, request, write=True, say=say)
+    except NoItemKnownError:
+        # Like other answers to items that were not ingested, this is not a fault.
+        return None, "waiting", "the lake holds none of its items"
+    except GoldspanError as error:
+        _reject(name, error, rejects, result)
+        return None, "refused", error.what
     result.rejected += imported.counts["n_rejected"]
     result.changes += imported.notes
     n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
     result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
-    return imported
+    return imported.run_id, "scored", ""
+
+
+def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
+    file = error.where.rpartition("/")[2] or DECLARATION
+    why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
+    rejects.add(name, file, why)
+    result.warnings.append(f"left out: {name}, {file}: {why}")
 
 
 def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
@@ -169,29 +176,23 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
         system = submission.system
         for task, file in submission.runs.items():
             newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
-            status, why, run_id = "reported", "", None
+            run_id, status, why = None, "reported", ""
             if newer != submission.name:
                 status, why = "older", f"{newer} replaces it"
+            elif file and (why := _absence(lake, system)):
+                status = "waiting"
             elif file:
-                status, why, request = "waiting", _absence(lake, system), _request(system, task, file)
-                try:
-                    if not why:
-                        run_id = _import_file(lake, request, submission.name, result, say).run_id
-                        status = "scored"
-                except NoItemKnownError:
-                    why = "the lake holds none of its items"
-                except GoldspanError as error:
-                    _reject(submission.name, error, rejects, result)
-                    status, why = "refused", error.what
-                result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
+                request = _request(system, task, file)
+                run_id, status, why = _import_file(lake, request, submission.name, rejects, result, say)
+            result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
                 "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
                 "file": file and file.name, "status": status, "why": why, "run_id": run_id,
             })  # fmt: skip
-    gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
-    for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
+    gone = before.filter(~pl.col("run_id").is_in([row["run_id"] for row in rows])).select("run_id", "benchmark")
+    for run_id, benchmark in gone.sort("run_id").iter_rows():
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
         result.changes += [f"{name} was deleted with its submission" for name in names]
     _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
@@ -214,10 +215,3 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
 def _request(system: SubmittedSystem, task: str, file: Path) -> ImportRequest:
     given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
     return ImportRequest(file, *given, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
-
-
-def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
-    file = error.where.rpartition("/")[2] or DECLARATION
-    why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
-    rejects.add(f"submission {name}", file, why)
-    result.warnings.append(f"left out: {name}, {file}: {why}")

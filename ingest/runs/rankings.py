@@ -89,22 +89,23 @@ def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties in file order."""
-    has_ranks = bool(rows["rank"].is_not_null().any())
-    order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
-    ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
-    same = pl.col("item") == pl.col("item").shift(1)
-    before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
-    if has_ranks:
-        pairs = ordered.with_columns(*before, same=same).filter("same")
+    by_rank = bool(rows["rank"].is_not_null().any())
+    first, descending = ("rank", False) if by_rank else ("score", True)
+    order = ["item", first, "position"]
+    ordered = rows.sort(order, descending=[False, descending, False], maintain_order=True)
+    if by_rank:
+        before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
+        pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
         unit = pl.lit(job.input_file.unit)
         twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
         shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
-        hint = "Use each rank once per list, or leave the ranks out to order by score."
+        hint = (
+            "Use each rank once per list, with a higher score for a better one; or leave out the ranks or the scores."
+        )
         refuse(job.input_file, twice, "a rank used twice in a list", shown=shown, hint=hint)
         rising = pairs.filter(pl.col("score") > pl.col("score_before"))
-        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
-                          "rank_before", unit, "position_before", "score_before")  # fmt: skip
-        hint = "A better rank needs a higher score; or leave out the ranks or the scores."
+        names = ("item_id", "rank", "score", "rank_before", unit, "position_before", "score_before")
+        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", *names)
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
     final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
     numbered = ordered.with_columns(given_rank="rank", rank=final)
