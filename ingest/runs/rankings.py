@@ -3,9 +3,8 @@
 import polars as pl
 
 from ingest.runs.imported_runs import Tables, run_items, run_rows
-from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked_rows, refuse, written
+from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
 from ingest.runs.request import ImportJob, ReadAnswers
-from ingest.runs.resolve_paths import measured, named_whole, with_files
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
@@ -19,16 +18,16 @@ _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 def read_rankings(job: ImportJob) -> ReadAnswers:
     """The `ReadAnswers` of a ranking: its rows (`RANKING_COLUMNS` but document), each checked by itself."""
-    input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
+    input_file, frames, n_rows = job.input_file, list[pl.DataFrame](), 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
             raise input_file.wrong(what=f"it has more than the limit of {MAX_RUN_ROWS:,} rows", hint=hint)
         frames.append(checked_rows(input_file, frame))
-    rows = pl.concat(frames)
-    if rows.is_empty():
+    if not n_rows:
         raise input_file.wrong(what="the file holds no rows")
+    rows = pl.concat(frames)
     listed = rows.filter(pl.col("path_given").is_not_null())
     without = listed.filter(pl.col("rank").is_null())
     if without.height < listed.height:
@@ -42,7 +41,7 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
         job.result.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
-    return named_whole(job, rows).drop("document"), _ranking_tables
+    return named_whole(job.lake, job.task.benchmark, rows).drop("document"), _ranking_tables
 
 
 def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
@@ -116,7 +115,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job, rows, "path_given"))
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
     lost = spans.filter(pl.col("path").is_null())
     job.result.counts["n_hits"] += spans.height
     job.result.add_unresolved(lost["path_given"])

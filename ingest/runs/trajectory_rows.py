@@ -12,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
 from ingest.runs.imported_runs import Tables, run_items, run_rows
-from ingest.runs.ranking_rows import REPEATED
+from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
 from ingest.runs.request import ImportJob, ReadAnswers
-from ingest.runs.resolve_paths import measured, with_files
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -69,7 +68,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
     rows = views.join(of_item, on="trajectory", maintain_order="left")
-    rows = with_files(job, rows.with_columns(plain=plain), "plain", whole_trees=True)
+    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
     given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
     to_the_end = pl.when(given_start > 1).then(pl.max_horizontal(given_start, last))
