@@ -15,10 +15,10 @@ from ingest.runs.find_trajectories import AUTO, importers_by_name
 from ingest.runs.imported_runs import delete_imported_runs
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.runs.request import ImportRequest, Say
-from ingest.sources.strict_yaml import read_yaml, shown, validated
+from ingest.sources.strict_yaml import read_yaml, validated
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
 from lake.make import write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
@@ -83,12 +83,11 @@ def read_submission(path: Path) -> SubmissionFolder:
         what = f"{foreign[0]!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
+    lookup(system.benchmark, "benchmark", benchmarks())
+    lookup(system.format, "format", {AUTO: None, **importers_by_name()})
     tasks = {task.name.partition("/")[2]: task.name for task in TASKS.values() if task.benchmark == system.benchmark}
-    known = {"benchmark": [*benchmarks()], "format": [AUTO, *importers_by_name()], "task": ["", *tasks.values()]}
-    for key, names in known.items():
-        if (given := getattr(system, key)) not in names:
-            raise wrong(f"{key}: {shown(given)} is not a {key}", file, did_you_mean(given, filter(None, names)))
-    first = system.task or next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
+    first = next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
+    first = lookup(system.task or first, "task", {name: name for name in tasks.values()})
     runs: dict[str, Path | None] = {tasks.get(f"{each.name}.".split(".")[1], first): each for each in run_files}
     if len(runs) < len(run_files):
         what = f"{listed([each.name for each in run_files])} answer the same task"

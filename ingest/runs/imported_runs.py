@@ -29,7 +29,6 @@ _SENTENCES = (
     ("n_skipped", "", "files skipped: {} that are not trajectories"),
     ("n_unresolved", "", "unresolved (no such file in the pool): {} of {all}"),
     ("n_clamped", "range", "clamped: {} that ended one line past the end of the file"),
-    ("n_renumbered", "list", "renumbered: {} whose ranks were not 1, 2, 3, …"),
     ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
     ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
     ("n_no_chunk", "document", "not a chunk of the named chunker: {}"),

@@ -167,9 +167,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     lake, task = job.lake, job.task
     items = job.items.filter("scorable").select("item_id", "pool_id").unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
-    questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
-    if n_without := questions["text"].null_count():
-        raise lake.lacks(f"the lake has no query for {counted(n_without, 'item')} of {task.name}")
+    questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id").collect()
     say(f"{session.search.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)

@@ -68,14 +68,14 @@ def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 
 def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Raise if rows are of another query, or name another right candidate, than the items."""
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
-    rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
+    rows = rows.select(pl.col("item_id", "query_sha256").cast(pl.String), "gold", "position")
     wanted = items.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
     hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
     other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
     shown = pl.format("item {}: {} in the file, {} here", "item_id", "query_sha256", "wanted")
-    what = "made for another query: its sha256 is not the item's"
-    refuse(job.input_file, other, what, shown=shown, hint=hint)
+    refuse(job.input_file, other, "made for another query: its sha256 is not the item's", shown=shown, hint=hint)
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
         gold = job.lake.scan_part("gold_spans", items["part"][0], benchmark=job.task.benchmark)
@@ -107,10 +107,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
         shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", *names)
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
     final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
-    numbered = ordered.with_columns(given_rank="rank", rank=final)
-    renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
-    job.result.counts["n_renumbered"] += renumbered["item"].n_unique()
-    return numbered.drop("given_rank")
+    return ordered.with_columns(rank=final)
 
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:

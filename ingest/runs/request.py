@@ -11,10 +11,10 @@ from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.imported_runs import Imported, Tables
 from ingest.sources.input_file import InputFile
-from lake.benchmarks import tasks_of
+from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
-from lake.errors import Exit, GoldspanError, lookup, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
@@ -129,34 +129,27 @@ class ImportJob:
 
 
 ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, pl.DataFrame, pl.DataFrame], Tables]]
-"""A file's answers (item_id, as in the file if unknown; position; …), and the function that makes the tables of a part.
+"""A file's answers (item_id, as in the file if unknown; position; …), and a function that makes the tables of a part.
 
-Its second argument are the items of the part that can be scored, by id, with a running number `item`; the third are
-the answers to its items.
+It takes the items of the part that can be scored, by id, with a running number `item`, and the answers to its items.
 """
 
 
 def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:
     """Check the benchmark, chunker and system name; return the chunker's full name, None if none is given."""
-    known = {table: [part.name for part in lake.parts(table)] for table in ("benchmarks", "chunkers")}
-    if not known["benchmarks"]:
-        raise lake.lacks("the lake holds no benchmark")
-    if request.benchmark not in known["benchmarks"]:
-        raise unknown_name(request.benchmark, "benchmark", known["benchmarks"])
-    name = request.system
+    check_benchmark(lake, request.benchmark)
+    chunkers, name = {part.name: part.name for part in lake.parts("chunkers")}, request.system
     if not (name and name == name.strip() and name.isprintable() and len(name) <= _MAX_SYSTEM_CHARACTERS):
         message = f"the system name {name[:40]!a} must have 1 to {_MAX_SYSTEM_CHARACTERS} printable characters"
         raise GoldspanError(message, hint="Name the system, such as my-retriever v2.", code=Exit.USAGE)
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=request.benchmark).filter(system=name, origin="built-in")
-    if (own in known["chunkers"] and retriever in retrievers) or not runs.collect().is_empty():
+    if (own in chunkers and retriever in retrievers) or not runs.collect().is_empty():
         message = f"the system name {name!r} belongs to a built-in system"
         raise GoldspanError(message, hint="Choose another name.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
-    if chunker and chunker not in known["chunkers"]:
-        raise unknown_name(chunker, "chunker of this lake", known["chunkers"])
-    return chunker or None
+    return lookup(chunker, "chunker of this lake", chunkers) if chunker else None
 
 
 def _asked_task(lake: Lake, request: ImportRequest, kind: AnswerKind) -> Task:

@@ -1,7 +1,6 @@
 """Imported trajectories as rows of the lake: each path with its file, the usage with its costs, the rest as given."""
 
 import json
-from collections import Counter
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -26,9 +25,14 @@ _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_w
 _LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
-    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
+    "submitted_ids",
+    "completed_ids",
+    "unresolved_ids",
+    "error_ids",
+    "empty_patch_ids",
+    "generated",
     "no_generation",
-)  # fmt: skip
+)
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 
 
@@ -148,10 +152,8 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     if isinstance(report, dict):
         by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
         outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
-        if not outcomes:
-            for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
-                ids = (str_at(name) for key in keys for name in list_at(report, key))
-                outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
+        for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
+            outcomes |= {str_at(name): is_resolved for key in keys for name in list_at(report, key) if str_at(name)}
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False
     if not outcomes:
@@ -162,26 +164,24 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
 
 def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to known items with `usd`, `prices` and `resolved`, from the files that the request names."""
-    request, unpriced, n_known, rows = job.request, set[str](), Counter[bool](), list[tuple[object, ...]]()
+    request, models, prices_name, unpriced = job.request, dict[str, Prices](), "", set[str]()
     outcomes, others = outcomes_in(request.resolved) if request.resolved else ({}, None)
-    models, prices_name = dict[str, Prices](), ""
     if file := request.prices:
         prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
         models, prices_name = prices.models, f"{file.name}, {prices.date}"
-    upstream = dict(job.items.select("item_id", "upstream_id").iter_rows())
+    upstream, rows = dict(job.items.select("item_id", "upstream_id").iter_rows()), list[tuple[object, ...]]()
     for row in answers.select("item_id", *USAGE).iter_rows(named=True):
-        names, usd = (row["item_id"], upstream[row["item_id"]]), row["usd"]
+        names, usd, priced_by = (row["item_id"], upstream[row["item_id"]]), row["usd"], None
         resolved = max((outcomes[name] for name in names if name in outcomes), default=others)
-        n_known.update([resolved] if resolved is not None else [])
-        model, is_priced = row["model"] or "", False
+        model = row["model"] or ""
         if models and usd is None and row["n_input"] is not None:
             if price := models.get(max((name for name in models if name in model), key=len, default="")):
-                by_kind, is_priced = price.model_dump(exclude_none=True), True
+                by_kind, priced_by = price.model_dump(exclude_none=True), prices_name
                 dollars = ((row[name] or 0) * by_kind.get(kind, price.input) for name, kind in _TOKENS.items())
                 usd = float(sum(dollars)) / 1_000_000
             else:
                 unpriced.add(model or "a model without a name")
-        rows.append((usd, prices_name if is_priced else None, resolved))
+        rows.append((usd, priced_by, resolved))
     columns = table("usage").columns
     costs = pl.DataFrame(rows, {name: columns[name] for name in ("usd", "prices", "resolved")}, orient="row")
     if models:
@@ -191,11 +191,12 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what = f"{request.resolved.name} has no item of {request.benchmark}"
-            raise GoldspanError(
-                what, where=str(request.resolved), examples=[ascii(name[:120]) for name in list(outcomes)[:3]],
-                hint=f"{_LIKE_OUTCOMES} --skip-unknown accepts it anyway.", code=Exit.INVALID,
-            )  # fmt: skip
-        n = counted(n_known.total(), "item")
-        job.result.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_known[True]:,} resolved")
+            what, hint = (
+                f"{request.resolved.name} has no item of {request.benchmark}",
+                "--skip-unknown accepts it anyway.",
+            )
+            examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
+            raise job.input_file.wrong(what, examples=examples, hint=f"{_LIKE_OUTCOMES} {hint}")
+        n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
+        job.result.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)
