@@ -7,7 +7,7 @@ import polars as pl
 
 from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.runs.imported_runs import delete_imported_runs, imported_runs
+from ingest.runs.importing import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
 from lake.benchmarks import query_rules
 from lake.errors import Exit, GoldspanError

@@ -7,5 +7,5 @@
    `hits`, `run_items`, `edits` and `usage`. For rankings and completions, `rankings` gives both.
 4. `ranking_rows`: the rows of a ranking, and the file, bytes and characters that any imported row means.
 
-`imported_runs` sums an import up. `program_runs` asks a program; `bundled_runs` imports recorded runs and submissions.
+`program_runs` asks a program instead; `bundled_runs` imports recorded runs and submissions.
 """

@@ -12,8 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from ingest.benchmarks import benchmarks
 from ingest.runs.find_trajectories import AUTO, importers_by_name
-from ingest.runs.imported_runs import delete_imported_runs
-from ingest.runs.importing import NoItemKnownError, import_run
+from ingest.runs.importing import NoItemKnownError, delete_imported_runs, import_run
 from ingest.runs.request import ImportRequest, Say
 from ingest.sources.strict_yaml import read_yaml, validated
 from ingest.sources.tree import Source

@@ -5,9 +5,8 @@ from collections import Counter
 import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.imported_runs import UNANSWERED, Imported, delete_imported_runs, delete_run
 from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
-from ingest.runs.request import ImportJob, ImportRequest, Say
+from ingest.runs.request import UNANSWERED, ImportJob, ImportRequest, Say
 from ingest.runs.trajectory import Unread
 from ingest.runs.trajectory_rows import read_trajectories
 from ingest.sources.input_file import InputFile
@@ -16,7 +15,7 @@ from lake.fingerprint import canonical_json, sha256_of_file
 from lake.make import BuildTarget, Slot, made_from
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import IMPORT_REJECTS, table
+from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted, listed
 
 _READERS = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
@@ -28,7 +27,7 @@ class NoItemKnownError(GoldspanError):
     """The lake has none of the items that a file names, or can score none of them."""
 
 
-def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> Imported:
+def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> ImportJob:
     """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
     rejects = Rejects()
     files = trajectory_files(InputFile.at(request.file), request.format, rejects)
@@ -39,29 +38,29 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
     return import_job(job, write=write)
 
 
-def up_to_date(job: ImportJob) -> Imported | None:
-    """The result of an earlier import that is still valid; None if the file must be imported (again)."""
-    result, folders = job.result, job.folders
+def up_to_date(job: ImportJob) -> ImportJob | None:
+    """The job with the result of an earlier import, if that is still valid; else None."""
+    folders = job.folders
     names = [part.name for part in job.lake.parts("run_items", **folders)]
-    slots = [Slot(name, part, folders) for name in ["run_items", *_TABLES[result.kind]] for part in names]
+    slots = [Slot(name, part, folders) for name in ["run_items", *_TABLES[job.files.importer.kind]] for part in names]
     if not BuildTarget(job.lake, [*slots, *_summary_slots(job)], _made_from(job)).is_current:
         return None
     row = job.lake.read("runs", **folders).row(0, named=True)
     counts = Counter({each["name"]: each["n"] for each in row["counts"]})
     if counts["n_unknown"] and not job.request.skip_unknown:
         return None
-    result.n_items, result.is_current, result.counts = row["n_items"], True, counts
-    result.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
-    return result
+    job.n_items, job.is_current, job.counts = row["n_items"], True, counts
+    job.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
+    return job
 
 
-def import_job(job: ImportJob, *, write: bool) -> Imported:
+def import_job(job: ImportJob, *, write: bool) -> ImportJob:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
-    lake, request, result, made = job.lake, job.request, job.result, _made_from(job)
-    rows, tables_of = _READERS[result.kind](job)
+    lake, request, made = job.lake, job.request, _made_from(job)
+    rows, tables_of = _READERS[job.files.importer.kind](job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
     unknown = rows.join(pl.concat(known.values()), on="item_id", how="anti", maintain_order="left")
-    result.counts["n_unknown"] = unknown["item_id"].n_unique()
+    job.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
     written: list[str] = []
@@ -76,19 +75,19 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
             if not (request.asked_all or request.is_selection):
                 # The file does not tell whether an item without an answer, not even an empty one, was asked.
                 items = items.filter(pl.col("status") != UNANSWERED)
-                result.counts["n_not_asked"] += tables["run_items"].height - items.height
+                job.counts["n_not_asked"] += tables["run_items"].height - items.height
             for status, n in items["status"].value_counts().iter_rows():
-                result.n_items += n
-                result.counts[f"n_{status.replace('-', '_')}"] += n
+                job.n_items += n
+                job.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
                 written.append(str(part))
                 for name, frame in {**tables, "run_items": items}.items():
                     lake.write(name, frame, part=str(part), fingerprint=made, **job.folders)
-        if not result.n_items:
+        if not job.n_items:
             what = "none of the items that it answers can be scored in this lake"
             raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
         # Items skipped on request are in `rejects` too, but are not faults.
-        result.counts["n_rejected"] = len(job.rejects) - result.counts["n_unknown"]
+        job.counts["n_rejected"] = len(job.rejects) - job.counts["n_unknown"]
         if write:
             stored = [
                 part for name in ("run_items", *_TABLES["trajectory"]) for part in lake.parts(name, **job.folders)
@@ -107,8 +106,31 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
     if write:
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
         replaced = delete_imported_runs(lake, request.benchmark, *same)
-        result.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
-    return result
+        job.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
+    return job
+
+
+def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """The ids of a benchmark's imported runs, all or those that match `only`."""
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported", *only)
+    return runs.select("run_id").collect()["run_id"].sort().to_list()
+
+
+def delete_run(lake: Lake, benchmark: str, run_id: str) -> None:
+    """Delete all that the lake has of a run, its row in `runs` first."""
+    # The table `runs` is the first of these.
+    tables = [declared.name for declared in TABLES.values() if "run_id" in declared.folders]
+    parts = [part for name in tables for part in lake.parts(name, benchmark=benchmark, run_id=run_id)]
+    for part in filter(None, [*parts, lake.part("rejects", f"{IMPORT_REJECTS}{run_id}")]):
+        lake.remove(part)
+
+
+def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """Delete imported runs of a benchmark, all or those that match `only`; return their ids."""
+    names = imported_runs(lake, benchmark, *only)
+    for run_id in names:
+        delete_run(lake, benchmark, run_id)
+    return names
 
 
 def _summary_slots(job: ImportJob) -> list[Slot]:
@@ -129,7 +151,7 @@ def _made_from(job: ImportJob) -> str:
 
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     """Raise for answers to unknown items (item_id, position), or add them to `rejects` if they may be skipped."""
-    task, is_trajectory = job.task.name, job.result.kind == "trajectory"
+    task, is_trajectory = job.task.name, job.files.importer.kind == "trajectory"
     if not is_trajectory:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
     ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
@@ -154,19 +176,19 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
 
 
 def _row(job: ImportJob) -> pl.DataFrame:
-    program, request, result = job.program, job.request, job.result
+    program, request = job.program, job.request
     of_benchmark = job.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
     limit = request.limit or next(iter(of_benchmark), None)
     of_program = {"search": program.name, "files": program.files} if program else {}
     row = {
         "run_id": job.run_id, "system": request.system, "benchmark": request.benchmark, "task": job.task.name,
         "chunker": job.chunker, "origin": "imported", "limit": limit, "fingerprint": job.stamp,
-        "n_items": result.n_items, "notes": result.sentences(),
-        "counts": [{"name": name, "n": n} for name, n in sorted(result.counts.items())],
-        "unread": [{"name": name, "n": n} for name, n in sorted(result.unread.items())],
+        "n_items": job.n_items, "notes": job.sentences(),
+        "counts": [{"name": name, "n": n} for name, n in sorted(job.counts.items())],
+        "unread": [{"name": name, "n": n} for name, n in sorted(job.unread.items())],
         "parameters": canonical_json({"sha256": job.files.sha256, **of_program}),
         "versions": canonical_json(program.versions if program else {}),
-        "status": "partial" if result.counts["n_not_asked"] or limit is not None or request.where else "complete",
+        "status": "partial" if job.counts["n_not_asked"] or limit is not None or request.where else "complete",
         "selection": [{"column": column, "value": value} for column, value in request.where],
         "format": program.format if program else job.files.importer.name,
         "file": program.name if program else job.input_file.name,

@@ -17,7 +17,6 @@ from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
-from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Say, Search
 from ingest.sources.input_file import InputFile
@@ -130,7 +129,7 @@ def search_by(program: str, seconds: float) -> Search:
 
 def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
-) -> Imported:
+) -> ImportJob:
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
     job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.

@@ -2,9 +2,8 @@
 
 import polars as pl
 
-from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
-from ingest.runs.request import ImportJob, ReadAnswers
+from ingest.runs.request import ImportJob, ReadAnswers, Tables, run_items, run_rows
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
@@ -40,15 +39,15 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
-        job.result.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
+        job.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job.lake, job.task.benchmark, rows).drop("document"), _ranking_tables
 
 
 def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
-    job.result.counts["n_unscorable"] += rows["item_id"].n_unique()
+    job.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
-    job.result.counts["n_unscorable"] -= len(listed)
+    job.counts["n_unscorable"] -= len(listed)
     _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
@@ -56,7 +55,7 @@ def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
     same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
     at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
     tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    job.result.counts["n_tied"] += tied.height
+    job.counts["n_tied"] += tied.height
     returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     outcomes = items.select("item_id", "item")
     for facts in (returned, tied, failed):
@@ -114,14 +113,14 @@ def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.Data
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
     spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
     lost = spans.filter(pl.col("path").is_null())
-    job.result.counts["n_hits"] += spans.height
-    job.result.add_unresolved(lost["path_given"])
+    job.counts["n_hits"] += spans.height
+    job.add_unresolved(lost["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
     beyond = spans.filter(end > last + 1)
     shown = pl.format("item {}: {} ends after line {}, the file's last", "item_id", written(), last)
     hint = "Check that the revision of the files is the same and that lines are counted as in the format."
     refuse(job.input_file, beyond, "a range past the end of the file", shown=shown, hint=hint)
-    job.result.counts["n_clamped"] += spans.filter(end > last).height
+    job.counts["n_clamped"] += spans.filter(end > last).height
     start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
     clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
     key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
@@ -145,7 +144,7 @@ def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
     defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
     spans = rows.join(defined.with_columns(pl.col(key).cast(REPEATED)), on=key, how="left", maintain_order="left")
-    job.result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
+    job.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
     is_named = pl.col("symbol").is_not_null()
     is_lost = is_named & pl.col("n").is_null()
     given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(REPEATED)
@@ -169,7 +168,7 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
     given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
     numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
-    job.result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
+    job.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end within a line, so its own bytes replace those of its lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
@@ -215,8 +214,8 @@ def read_completions(job: ImportJob) -> ReadAnswers:
 
 def _completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
     answered = rows.join(items, on="item_id", how="semi")
-    job.result.counts["n_unscorable"] += rows.height - answered.height
-    job.result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
+    job.counts["n_unscorable"] += rows.height - answered.height
+    job.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
     done = answered.select("item_id", "completion", status=pl.lit("done"))
     outcomes = items.select("item_id").join(done, on="item_id", how="left")
     return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

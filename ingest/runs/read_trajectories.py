@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
-from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import TrajectoryFile, item_in
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
@@ -97,7 +96,7 @@ def _of_task(file: TrajectoryFile) -> str:
 
 
 def parse_runs(
-    files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported
+    files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Unread
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
 
@@ -110,12 +109,12 @@ def parse_runs(
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
         read_with |= trajectory.read_with
-        result.unread.update(trajectory.unread)
-        result.counts["n_calls"] += len(trajectory.calls)
+        unread.update(trajectory.unread)
+        counts["n_calls"] += len(trajectory.calls)
         for call in trajectory.calls:
-            result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
-            result.counts["n_reading"] += call.reads
-            result.counts["n_showing"] += call.reads and bool(call.views)
+            counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
+            counts["n_reading"] += call.reads
+            counts["n_showing"] += call.reads and bool(call.views)
         n_unsound, patch, parts = 0, trajectory.patch, list[tuple[str, int, Views]]()
         for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
             if context is not None:
@@ -157,8 +156,8 @@ def parse_runs(
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
         answers.append((number, *of_item, patch and _text(patch), turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]
-    result.counts["n_skipped"] = len(skipped)
-    result.unread.update(f"file {_kind_of(path)}" for path in skipped)
+    counts["n_skipped"] = len(skipped)
+    unread.update(f"file {_kind_of(path)}" for path in skipped)
     frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
     return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
 

@@ -10,10 +10,9 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Tables, run_items, run_rows
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import ImportJob, ReadAnswers
+from ingest.runs.request import ImportJob, ReadAnswers, Tables, run_items, run_rows
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -40,7 +39,7 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
     """The `ReadAnswers` of trajectories: one per item, undamaged if possible; other damaged ones become rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.items, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
-    views, answers = parse_runs(job.files, ids, job.rejects, job.result)
+    views, answers = parse_runs(job.files, ids, job.rejects, job.counts, job.unread)
     if answers.is_empty():
         reasons = [reject.reason for reject in job.rejects]
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
@@ -65,7 +64,7 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
 
 def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
     """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
-    counts = job.result.counts
+    counts = job.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
@@ -108,7 +107,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
         n_steps=int(ended["n_steps"].sum()), n_hits=distinct.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
-    job.result.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
+    job.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
     hits, usage = run_rows(Hits, job.run_id, rows), run_rows(ItemUsage, job.run_id, used)
@@ -186,7 +185,7 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     costs = pl.DataFrame(rows, {name: columns[name] for name in ("usd", "prices", "resolved")}, orient="row")
     if models:
         none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
-        job.result.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
+        job.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
     if request.resolved:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
@@ -198,5 +197,5 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
             examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
             raise job.input_file.wrong(what, examples=examples, hint=f"{_LIKE_OUTCOMES} {hint}")
         n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
-        job.result.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
+        job.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)

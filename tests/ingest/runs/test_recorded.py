@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from ingest.runs.bundled_runs import import_recorded
-from ingest.runs.imported_runs import delete_imported_runs
+from ingest.runs.importing import delete_imported_runs
 from ingest.sources.folder import open_folder
 from lake.outcome import Outcome
 from lake.store import Lake
