@@ -27,13 +27,9 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
 
-ANSWER_SECONDS = 60.0
-"""The number of seconds that a command may be silent while answers are outstanding."""
-MAX_VAIN = 5
-"""The number of requests that may fail before any is answered, then no others are tried; a hang counts as two."""
-_KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
-"""The number of lines of standard error that are kept, how many of these are shown, and with how many characters."""
-
+ANSWER_SECONDS = 60.0  # that a command may be silent while answers are outstanding
+MAX_VAIN = 5  # requests that may fail before any is answered, then no others are tried; a hang counts as two
+_KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200  # of standard error
 FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")  # `module:function`, in place of one
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
 

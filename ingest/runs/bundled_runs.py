@@ -1,8 +1,6 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -54,20 +52,12 @@ class SubmittedSystem(BaseModel):
     reported: Annotated[dict[str, FiniteFloat], Field(min_length=1)] = {}
 
 
-@dataclass(frozen=True)
-class SubmissionFolder:
-    """A submission, named `<system>/<date>` like its folder; `runs`: task → file, None if it only reports numbers."""
+def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | None]]:
+    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers.
 
-    name: str
-    folder: Path
-    system: SubmittedSystem
-    runs: Mapping[str, Path | None]
-
-
-def read_submission(path: Path) -> SubmissionFolder:
-    """The submission in a folder; a `GoldspanError` if the folder, a file or a key is not as required."""
-    folder = (path.parent if path.name == DECLARATION else path).absolute()
-    name, file, day = "/".join(folder.parts[-2:]), folder / DECLARATION, ""
+    Raises a `GoldspanError` if the folder, a file or a key is not as required.
+    """
+    file, day = folder / DECLARATION, ""
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
         return GoldspanError(what, where=str(where), hint=hint, code=Exit.INVALID)
@@ -75,7 +65,8 @@ def read_submission(path: Path) -> SubmissionFolder:
     with suppress(ValueError):
         day = date.fromisoformat(folder.name).isoformat()
     if day != folder.name or not folder.is_dir():
-        raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", path)
+        name = "/".join(folder.parts[-2:])
+        raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", folder)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
     run_files = [file for file in files if file.name.split(".")[0] == "run"]
     if foreign := [each.name for each in files if each.is_symlink() or each not in [file, *run_files]]:
@@ -93,7 +84,7 @@ def read_submission(path: Path) -> SubmissionFolder:
         raise wrong(what, folder, f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}.")
     if not runs and not system.reported:
         raise wrong("reported: expected a run file or at least one reported number", file)
-    return SubmissionFolder(name, folder, system, runs or {first: None})
+    return system, runs or {first: None}
 
 
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
@@ -143,50 +134,51 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
 
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as an import would; nothing is written."""
-    submission = read_submission(path)
+    folder = (path.parent if path.name == DECLARATION else path).absolute()
+    system, runs = read_submission(folder)
     # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
-    if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
-        what, hint = f"the date {day} is in the future", "Name the folder after the day of the submission."
-        raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
-    files = [(task, file) for task, file in submission.runs.items() if file]
-    if files and (why := _absence(lake, submission.system)):
-        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
-        raise GoldspanError(why, where=str(submission.folder / DECLARATION), hint=hint, code=Exit.MISSING)
+    if date.fromisoformat(folder.name) > date.today() + timedelta(days=1):
+        what, hint = f"the date {folder.name} is in the future", "Name the folder after the day of the submission."
+        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
+    files = [(task, file) for task, file in runs.items() if file]
+    if files and (why := _absence(lake, system)):
+        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={system.benchmark} SOURCE=…"
+        raise GoldspanError(why, where=str(folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task, file in files:
-        request = replace(_request(submission.system, task, file), skip_unknown=skip_unknown)
+        request = _request(system, task, file, skip_unknown=skip_unknown)
         whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
-    if numbers := submission.system.reported:
-        whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as reported, never ranked")
+    if system.reported:
+        whole.warnings.append(f"{counted(len(system.reported), 'reported number')}, shown as reported, never ranked")
     return whole
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
     """Make the lake's submissions match a folder (under the caller's lock); return a status per submission and task."""
-    rejects, read, rows = Rejects(), list[SubmissionFolder](), list[dict[str, object]]()
-    for folder in sorted(folder for folder in root.glob("*/*") if not folder.name.startswith(".")):
+    rejects, rows, before = Rejects(), list[dict[str, object]](), lake.read("submissions")
+    folders = (folder for folder in root.absolute().glob("*/*") if not folder.name.startswith("."))
+    newest: dict[tuple[str, ...], str] = {}
+    for folder in sorted(folders, key=lambda folder: (folder.name, folder.parent.name), reverse=True):
+        name, runs = "/".join(folder.parts[-2:]), dict[str, Path | None]()
         try:
-            read.append(read_submission(folder))
+            system, runs = read_submission(folder)
         except GoldspanError as error:
-            _reject("/".join(folder.parts[-2:]), error, rejects, result)
-    before, newest = lake.read("submissions"), dict[tuple[str, ...], str]()
-    for submission in sorted(read, key=lambda submission: (submission.folder.name, submission.name), reverse=True):
-        system = submission.system
-        for task, file in submission.runs.items():
-            newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
+            _reject(name, error, rejects, result)
+        for task, file in runs.items():
+            newer = newest.setdefault((system.benchmark, system.label, system.name, task), name)
             run_id, status, why = None, "reported", ""
-            if newer != submission.name:
+            if newer != name:
                 status, why = "older", f"{newer} replaces it"
             elif file and (why := _absence(lake, system)):
                 status = "waiting"
             elif file:
                 request = _request(system, task, file)
-                run_id, status, why = _import_file(lake, request, submission.name, rejects, result, say)
-            result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
+                run_id, status, why = _import_file(lake, request, name, rejects, result, say)
+            result.warnings += [f"{name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
-                "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
+                "submission": name, "system": system.name, "date": folder.name, "task": task,
                 "file": file and file.name, "status": status, "why": why, "run_id": run_id,
             })  # fmt: skip
     gone = before.filter(~pl.col("run_id").is_in([row["run_id"] for row in rows])).select("run_id", "benchmark")
@@ -210,6 +202,6 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
     return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
 
 
-def _request(system: SubmittedSystem, task: str, file: Path) -> ImportRequest:
+def _request(system: SubmittedSystem, task: str, file: Path, *, skip_unknown: bool = True) -> ImportRequest:
     given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
-    return ImportRequest(file, *given, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
+    return ImportRequest(file, *given, skip_unknown, system.chunker, asked_all)

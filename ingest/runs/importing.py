@@ -5,10 +5,10 @@ from collections import Counter
 import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
+from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
 from ingest.runs.request import UNANSWERED, ImportJob, ImportRequest, Say
 from ingest.runs.trajectory import Unread
-from ingest.runs.trajectory_rows import read_trajectories
+from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import canonical_json, sha256_of_file
@@ -18,7 +18,15 @@ from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted, listed
 
-_READERS = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
+_READERS = {
+    "ranking": (read_rankings, ranking_tables),
+    "completion": (read_completions, completion_tables),
+    "trajectory": (read_trajectories, trajectory_tables),
+}
+"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and a part's tables made from them.
+
+The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items.
+"""
 _TABLES = {"ranking": ["hits"], "completion": [], "trajectory": ["hits", "edits", "usage"]}
 """The tables of an imported run besides `run_items`, by kind; each has a part for every answered part of the items."""
 
@@ -32,38 +40,38 @@ def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = la
     rejects = Rejects()
     files = trajectory_files(InputFile.at(request.file), request.format, rejects)
     job = ImportJob.of(lake, request, files, rejects)
-    if (current := up_to_date(job)) is not None:
-        return current
-    say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
-    return import_job(job, write=write)
+    if not up_to_date(job):
+        say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
+        import_job(job, write=write)
+    return job
 
 
-def up_to_date(job: ImportJob) -> ImportJob | None:
-    """The job with the result of an earlier import, if that is still valid; else None."""
+def up_to_date(job: ImportJob) -> bool:
+    """Whether an earlier import is still valid; if so, the job has its result."""
     folders = job.folders
     names = [part.name for part in job.lake.parts("run_items", **folders)]
     slots = [Slot(name, part, folders) for name in ["run_items", *_TABLES[job.files.importer.kind]] for part in names]
     if not BuildTarget(job.lake, [*slots, *_summary_slots(job)], _made_from(job)).is_current:
-        return None
+        return False
     row = job.lake.read("runs", **folders).row(0, named=True)
     counts = Counter({each["name"]: each["n"] for each in row["counts"]})
     if counts["n_unknown"] and not job.request.skip_unknown:
-        return None
+        return False
     job.n_items, job.is_current, job.counts = row["n_items"], True, counts
     job.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
-    return job
+    return True
 
 
-def import_job(job: ImportJob, *, write: bool) -> ImportJob:
+def import_job(job: ImportJob, *, write: bool) -> None:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
-    lake, request, made = job.lake, job.request, _made_from(job)
-    rows, tables_of = _READERS[job.files.importer.kind](job)
+    lake, request, made, is_begun = job.lake, job.request, _made_from(job), False
+    read, tables_of = _READERS[job.files.importer.kind]
+    rows = read(job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
     unknown = rows.join(pl.concat(known.values()), on="item_id", how="anti", maintain_order="left")
     job.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
-    written: list[str] = []
     try:
         for (part,), of_part in job.items.group_by("part", maintain_order=True):
             answers = rows.join(known[part,], on="item_id", how="semi", maintain_order="left")
@@ -80,7 +88,9 @@ def import_job(job: ImportJob, *, write: bool) -> ImportJob:
                 job.n_items += n
                 job.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
-                written.append(str(part))
+                if not is_begun:
+                    delete_run(lake, request.benchmark, job.run_id)
+                    is_begun = True
                 for name, frame in {**tables, "run_items": items}.items():
                     lake.write(name, frame, part=str(part), fingerprint=made, **job.folders)
         if not job.n_items:
@@ -89,25 +99,18 @@ def import_job(job: ImportJob, *, write: bool) -> ImportJob:
         # Items skipped on request are in `rejects` too, but are not faults.
         job.counts["n_rejected"] = len(job.rejects) - job.counts["n_unknown"]
         if write:
-            stored = [
-                part for name in ("run_items", *_TABLES["trajectory"]) for part in lake.parts(name, **job.folders)
-            ]
-            for part in stored:
-                if part.name not in written:
-                    lake.remove(part)
             if job.program is not None:
                 cost = pl.DataFrame([{"run_id": job.run_id, "part": "all", **job.cost}], table("costs").columns)
                 lake.write("costs", cost, part="all", fingerprint=made, **job.folders)
             BuildTarget(lake, _summary_slots(job), made).write(job.rejects.frame("ingest"), _row(job))
     except BaseException:
-        if written:
+        if is_begun:
             delete_run(lake, request.benchmark, job.run_id)
         raise
     if write:
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
         replaced = delete_imported_runs(lake, request.benchmark, *same)
         job.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
-    return job
 
 
 def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:

@@ -133,11 +133,10 @@ def import_search(
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
     job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
-    stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
-    before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
-    if before and not again:
-        current = up_to_date(replace(job, files=replace(job.files, sha256=before)))
-        if current is not None:
+    stored = lake.scan("runs", **job.folders).select("parameters").collect()
+    if stored.height and not again:
+        current = replace(job, files=replace(job.files, sha256=json.loads(stored["parameters"][0])["sha256"]))
+        if up_to_date(current):
             current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
             return current
     session = ProgramSession(search)
@@ -148,18 +147,17 @@ def import_search(
         notes = _ask(job, session, answers.source, track, say)
         # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
-        cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
-        job = replace(job, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
+        job.cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
+        job.files = trajectory_files(answers, ANSWERS.name, job.rejects)
         try:
-            imported = import_job(job, write=write)
+            import_job(job, write=write)
         except GoldspanError as error:
-            if error.where != str(answers.source):
-                raise
-            stack.pop_all()
-            error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
+            if error.where == str(answers.source):
+                stack.pop_all()
+                error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
             raise
-    imported.notes += notes
-    return imported
+    job.notes += notes
+    return job
 
 
 def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools, say: Say) -> list[str]:

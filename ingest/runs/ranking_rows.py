@@ -93,25 +93,24 @@ def row_of(input_file: InputFile, position: int, text: str) -> Mapping[str, obje
 
 def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of a ranking as columns `RANKING_COLUMNS`; an error if a row by itself is invalid."""
-    if "document" in frame.columns:
+    given = "document" if "document" in frame.columns else "path_given"
+    spans = frame.rename({"path": "path_given"}, strict=False)
+    if given == "document":
         frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
-    else:
-        absent = {"line_start", "line_end"} - set(frame.columns)
+    absent = [name for name in RANKING_COLUMNS if name not in spans.columns]
+    spans = spans.with_columns(pl.lit(None, RANKING_COLUMNS[name]).alias(name) for name in absent)
+    if given == "path_given":
         path, start, end = map(pl.col, ("path_given", "line_start", "line_end"))
-        no_range = (start.is_null() != end.is_null()) | (start < 0) | (end < start)
-        fault = _first_fault({
+        spans = spans.with_columns(fault=_first_fault({
             _NO_PATH: (path == "") | path.str.contains(_CONTROL),
-            "line_start and line_end are no range from 0": no_range,
-        })  # fmt: skip
-        spans = frame.rename({"path": "path_given"}).with_columns(_nulls(absent)).with_columns(fault=fault)
-    given = pl.col("document" if "document" in frame.columns else "path_given")
-    faulty = spans.filter(pl.col("fault").is_not_null())
-    shown = pl.format("{}: {}", given, "fault")
+            "line_start and line_end are no range from 0":
+                (start.is_null() != end.is_null()) | (start < 0) | (end < start),
+        }))  # fmt: skip
+    faulty, shown = spans.filter(pl.col("fault").is_not_null()), pl.format("{}: {}", given, "fault")
     refuse(input_file, faulty, "a document that cannot be read", shown=shown, hint=DOCUMENTS_HELP)
-    whole = spans.with_columns(_nulls(set(RANKING_COLUMNS) - set(spans.columns)))
-    rows = whole.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
+    rows = spans.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()
     of_item = pl.format("item {}, {}: {}", "item_id", written(), score)
     for is_so, what, shown in (
@@ -121,10 +120,6 @@ def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     ):
         refuse(input_file, rows.filter(is_so), what, shown=shown)
     return rows
-
-
-def _nulls(names: Iterable[str]) -> list[pl.Expr]:
-    return [pl.lit(None, RANKING_COLUMNS[name]).alias(name) for name in sorted(names)]
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:

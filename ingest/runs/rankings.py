@@ -3,7 +3,7 @@
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
-from ingest.runs.request import ImportJob, ReadAnswers, Tables, run_items, run_rows
+from ingest.runs.request import ImportJob, Tables, run_items, run_rows
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
@@ -15,8 +15,8 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def read_rankings(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of a ranking: its rows (`RANKING_COLUMNS` but document), each checked by itself."""
+def read_rankings(job: ImportJob) -> pl.DataFrame:
+    """The rows of a ranking (`RANKING_COLUMNS` but document), each checked by itself."""
     input_file, frames, n_rows = job.input_file, list[pl.DataFrame](), 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
@@ -40,10 +40,11 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
         job.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
-    return named_whole(job.lake, job.task.benchmark, rows).drop("document"), _ranking_tables
+    return named_whole(job.lake, job.task.benchmark, rows).drop("document")
 
 
-def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+    """The rows of `hits` and `run_items` for one part; `rows` are the lists of its items."""
     job.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
@@ -173,8 +174,8 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
 
-def read_completions(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of completions: each with the item whose hole it fills, else its location as `item_id`."""
+def read_completions(job: ImportJob) -> pl.DataFrame:
+    """The completions: each with the item whose hole it fills, else its location as `item_id`."""
     input_file = job.input_file
     if not (frames := list(job.files.importer.read(input_file))):
         raise input_file.wrong(what="the file holds no rows")
@@ -209,13 +210,13 @@ def read_completions(job: ImportJob) -> ReadAnswers:
     refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
     location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
     rest = rows.join(best, on="position", how="anti").with_columns(item_id=location)
-    return pl.concat([best, rest], how="diagonal"), _completion_tables
+    return pl.concat([best, rest], how="diagonal")
 
 
-def _completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+    """The rows of `run_items` for one part; `rows` are the completions of its items."""
     answered = rows.join(items, on="item_id", how="semi")
     job.counts["n_unscorable"] += rows.height - answered.height
-    job.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
     done = answered.select("item_id", "completion", status=pl.lit("done"))
     outcomes = items.select("item_id").join(done, on="item_id", how="left")
     return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

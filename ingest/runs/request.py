@@ -46,7 +46,6 @@ _SENTENCES = (
     ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
     ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
     ("n_no_chunk", "document", "not a chunk of the named chunker: {}"),
-    ("n_other_prompt", "completion", "prompt starts at another line than the item's: {}"),
     ("n_beyond", "range", "kept as given: {} past the end of the file"),
     ("n_reversed", "range", "kept as given: {} reversed or before line 1"),
 )
@@ -115,6 +114,7 @@ class ImportJob:
     unresolved: str = ""
     unread: Unread = field(default_factory=Unread)
     notes: list[str] = field(default_factory=list)
+    views: pl.DataFrame = field(default_factory=pl.DataFrame)  # what all trajectories showed
 
     @classmethod
     def of(
@@ -128,7 +128,7 @@ class ImportJob:
         task = _asked_task(lake, request, kind)
         return cls(lake, request, files, task, _asked_items(lake, request, task), chunker, rejects, program)
 
-    @cached_property
+    @property
     def input_file(self) -> InputFile:
         """The file or folder as given, with the unit and the example of its format for messages."""
         return replace(self.files.input_file, unit=self.files.importer.unit, example=self.files.importer.example)
@@ -208,13 +208,6 @@ class ImportJob:
             written, self.n_items, n["n_done"], n["n_missing"], n["n_failed"] + n["n_no_context"], n["n_rejected"],
             n["n_tied"], warnings, hint=hint, tally=parts or PartCounts(),
         )  # fmt: skip
-
-
-ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, pl.DataFrame, pl.DataFrame], Tables]]
-"""A file's answers (item_id, as in the file if unknown; position; …), and a function that makes the tables of a part.
-
-It takes the items of the part that can be scored, by id, with a running number `item`, and the answers to its items.
-"""
 
 
 def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:

@@ -2,7 +2,6 @@
 
 import json
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -12,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingest.contents.patches import edit_rows
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import ImportJob, ReadAnswers, Tables, run_items, run_rows
+from ingest.runs.request import ImportJob, Tables, run_items, run_rows
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -24,19 +23,13 @@ _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_w
 _LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
-    "submitted_ids",
-    "completed_ids",
-    "unresolved_ids",
-    "error_ids",
-    "empty_patch_ids",
-    "generated",
-    "no_generation",
-)
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "no_generation",
+)  # fmt: skip
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 
 
-def read_trajectories(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of trajectories: one per item, undamaged if possible; other damaged ones become rejects."""
+def read_trajectories(job: ImportJob) -> pl.DataFrame:
+    """The trajectories, one per item, undamaged if possible; other damaged ones become rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.items, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
     views, answers = parse_runs(job.files, ids, job.rejects, job.counts, job.unread)
@@ -56,13 +49,12 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():
         job.rejects.add(job.input_file.name, f"{position}, item {item_id}", failed)
-    views = views.join(kept.filter(is_whole), on="trajectory", how="semi", maintain_order="left")
+    job.views = views.join(kept.filter(is_whole), on="trajectory", how="semi", maintain_order="left")
     others = answers.filter(~is_known).with_columns(item_id="named")
-    rows = pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
-    return rows, partial(trajectory_tables, views)
+    return pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
 
 
-def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
+def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
     """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
     counts = job.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
@@ -70,7 +62,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
-    rows = views.join(of_item, on="trajectory", maintain_order="left")
+    rows = job.views.join(of_item, on="trajectory", maintain_order="left")
     rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
     given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
@@ -81,14 +73,14 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
     spans = final.filter(pl.col("path").is_not_null() & start.is_not_null())
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
-    returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
-    n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
-    facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
+    sizes = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
+    sizes = sizes.join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
+    facts = answers.drop("item_id").join(sizes, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
-    status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
     facts = facts.select(
-        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
+        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
+        status=pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")),
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
     )  # fmt: skip
     outcomes = items.select("item_id", "item").join(facts, on="item", how="left")
