@@ -112,16 +112,17 @@ def _clean(lake: Lake) -> list[str]:
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
     run_ids, benchmarks = {*runs["run_id"]}, {*runs["benchmark"]}
 
+    of_runs = {"runs", "run_items", "hits", "edits", "usage", "costs"}
+
     def is_kept(part: Part) -> bool:
-        match part.table:
-            case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
-                return part.folders["run_id"] in run_ids
-            case "rejects":
-                return part.name.removeprefix(IMPORT_REJECTS) in run_ids
-            case "benchmarks":
-                return part.name in benchmarks
-            case name:
-                return name == "vectors"
+        is_of_run = part.table in of_runs and part.folders["run_id"] in run_ids
+        is_reject = part.table == "rejects" and part.name.removeprefix(IMPORT_REJECTS) in run_ids
+        return (
+            is_of_run
+            or is_reject
+            or part.table == "vectors"
+            or (part.table == "benchmarks" and part.name in benchmarks)
+        )
 
     for part in [part for name in TABLES for part in lake.parts(name) if not is_kept(part)]:
         lake.remove(part)

@@ -4,12 +4,12 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import polars as pl
 import typer
@@ -34,100 +34,81 @@ from lake.store import Lake
 from lake.tables import UNSEARCHED
 from lake.text import counted, listed
 
-PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (
     "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
 )  # fmt: skip
+_RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
+_CHECK = "Check an import without writing anything; a submission needs only its folder."
+_CHECKED = "checked"  # the system's name in a check that names none
 
 app = typer.Typer()
 
+FileArgument = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="Results: plain, .gz or .zst; trajectories: a ZIP or folder too.")
+]
 TimeoutOption = Annotated[float, setting("TIMEOUT", "Seconds to wait for an answer.", min=0.01)]
 FileFormatOption = Annotated[str, setting("FORMAT", "Format, as in `list formats` (default: recognised).", "--format")]
+UnknownOption = Annotated[bool, setting("SKIP_UNKNOWN", "Skip items that the benchmark lacks.", "--skip-unknown")]
+AskedOption = Annotated[bool, setting("ASKED_ALL", "Count items that FILE does not answer as failures.", "--asked-all")]
 
 
-def _importing(*, write: bool) -> Callable[..., None]:
-    def importing(
-        file: Annotated[
-            Path | None,
-            typer.Argument(
-                metavar="FILE", help="Results to import; plain, .gz or .zst. Trajectories: a ZIP or folder too."
-            ),
-        ] = None,
-        benchmark: Annotated[str, setting("BENCHMARK", "Benchmark that FILE answers.")] = "",
-        system: Annotated[str, setting("SYSTEM", "Name of the system.")] = "",
-        search: Annotated[
-            str, setting("SEARCH", "Instead of FILE, a program to ask: a command, module:function, or ripgrep.")
-        ] = "",
-        task: Annotated[str, setting("TASK", "Task (default: the benchmark's first).")] = "",
-        format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-        skip_unknown: Annotated[
-            bool, setting("SKIP_UNKNOWN", "Skip items that the benchmark does not have.", "--skip-unknown")
-        ] = False,
-        asked_all: Annotated[
-            bool, setting("ASKED_ALL", "Count items that FILE does not answer as failures.", "--asked-all")
-        ] = False,
-        chunker: Annotated[str, setting("CHUNKER", "Chunker that made the chunks, if known.")] = "",
-        prices: Annotated[
-            Path | None, setting("PRICES", "List of prices (YAML) for agents whose files name none.")
-        ] = None,
-        resolved: Annotated[
-            Path | None, setting("RESOLVED", "Items that the agent resolved: ids, or SWE-bench's report.")
-        ] = None,
-        items: Annotated[
-            str, setting("ITEMS", "Items that were (or will be) asked: repo=…, ids, or a file of ids.")
-        ] = "",
-        limit: LimitOption = None,
-        timeout: TimeoutOption = ANSWER_SECONDS,
-        again: Annotated[bool, setting("AGAIN", "Ask again, even if the answers are there.", "--again")] = False,
-        lake: LakeOption = DEFAULT_LAKE,
-        json: JsonOption = False,
-        quiet: QuietOption = False,
-        memory_limit: MemoryOption = None,  # set as it is read
-    ) -> None:
-        console, store = Console(quiet=quiet, json=json), Lake(lake)
-        if not write and file is not None and (file.name == DECLARATION or (file / DECLARATION).is_file()):
-            checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
-            raise typer.Exit(console.finish("ingest", checked))
-        if not benchmark:
-            message = "--benchmark is missing: the benchmark that FILE answers"
-            hint = "" if write else f"Only a submission, an existing folder with {DECLARATION}, needs none."
-            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        if bool(search) == (file is not None):
-            message = "both FILE and --search are given" if search else "nothing to import is given"
-            hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
-            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        program = search_by(search, timeout) if search else None
-        name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else CHECKED)
-        request = ImportRequest(
-            file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
-            parse_items(items), limit,
-        )  # fmt: skip
-        with console.lake_lock(store, {"runs"}) if write else nullcontext():
-            if program is None:
-                imported = import_run(store, request, write=write, say=console.say)
-            else:
-                track = partial(console.track, title="pools searched")
-                imported = import_search(
-                    store, request, program, again=again, write=write, track=track, say=console.say
-                )
-        imported.notes += store.damage
-        where, hint = str(lake), "make evaluate"
-        if not write:
-            # The same arguments, with a name if none was given.
-            name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.") or "mine"
-            arguments = [*sys.argv[2:], *(["--system", name] if request.system == CHECKED else [])]
-            where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
-        raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
-
-    return importing
-
-
-CHECKED = "checked"
-
-_RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
-app.command("run", help=_RUN)(_importing(write=True))
-_CHECK = "Check an import without writing anything; a submission needs only its folder."
-app.command("check", help=_CHECK)(_importing(write=False))
+@app.command("run", help=_RUN)
+@app.command("check", help=_CHECK)
+def run(
+    context: typer.Context,
+    file: FileArgument = None,
+    benchmark: Annotated[str, setting("BENCHMARK", "Benchmark that FILE answers.")] = "",
+    system: Annotated[str, setting("SYSTEM", "Name of the system.")] = "",
+    search: Annotated[str, setting("SEARCH", "Instead of FILE: a command, module:function, or ripgrep.")] = "",
+    task: Annotated[str, setting("TASK", "Task (default: the benchmark's first).")] = "",
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    skip_unknown: UnknownOption = False,
+    asked_all: AskedOption = False,
+    chunker: Annotated[str, setting("CHUNKER", "Chunker that made the chunks, if known.")] = "",
+    prices: Annotated[Path | None, setting("PRICES", "List of prices (YAML), where FILE has none.")] = None,
+    resolved: Annotated[Path | None, setting("RESOLVED", "Resolved items: ids, or SWE-bench's report.")] = None,
+    items: Annotated[str, setting("ITEMS", "Items that are asked: repo=…, ids, or a file of ids.")] = "",
+    limit: LimitOption = None,
+    timeout: TimeoutOption = ANSWER_SECONDS,
+    again: Annotated[bool, setting("AGAIN", "Ask again, even if the answers are there.", "--again")] = False,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    memory_limit: MemoryOption = None,  # set as it is read
+) -> None:
+    """Import a file, or the answers of a program; `check` writes nothing."""
+    console, store, write = Console(quiet=quiet, json=json), Lake(lake), context.info_name == "run"
+    if not write and file is not None and (file.name == DECLARATION or (file / DECLARATION).is_file()):
+        checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
+        raise typer.Exit(console.finish("ingest", checked))
+    if not benchmark:
+        message = "--benchmark is missing: the benchmark that FILE answers"
+        hint = "" if write else f"Only a submission, an existing folder with {DECLARATION}, needs none."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    if bool(search) == (file is not None):
+        message = "both FILE and --search are given" if search else "nothing to import is given"
+        hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    program = search_by(search, timeout) if search else None
+    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else _CHECKED)
+    request = ImportRequest(
+        file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
+        parse_items(items), limit,
+    )  # fmt: skip
+    with console.lake_lock(store, {"runs"}) if write else nullcontext():
+        if program is None:
+            imported = import_run(store, request, write=write, say=console.say)
+        else:
+            track = partial(console.track, title="pools searched")
+            imported = import_search(store, request, program, again=again, write=write, track=track, say=console.say)
+    imported.notes += store.damage
+    where, hint = str(lake), "make evaluate"
+    if not write:
+        # The same arguments, with a name if none was given.
+        name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.") or "mine"
+        arguments = [*sys.argv[2:], *(["--system", name] if request.system == _CHECKED else [])]
+        where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
+    raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
 
 
 @app.command()
@@ -139,12 +120,11 @@ def submissions(
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
     """Import the submissions in a folder and remove runs whose submission is gone; `python -m ingest` does so too."""
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    console, store, done = Console(quiet=quiet, json=json), Lake(lake), Outcome()
     if not folder.is_dir():
         message = f"there is no folder {folder}"
         raise GoldspanError(message, hint="Expected a folder with <system>/<date>/system.yaml.", code=Exit.MISSING)
     with console.lake_lock(store, {"runs"}):
-        done = Outcome()
         statuses = import_submissions(store, folder, done, console.say)
     done.expected, done.scored = len(statuses), statuses.count("scored")
     outcome = replace(outcome_of([done], store), unit="submissions imported")
@@ -201,33 +181,30 @@ def tasks(
     labels = store.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
     # Repositories of data with these labels have no public address.
     hosted = "" if {"sample", "mined"} & set(labels) else "https://github.com"
-    nameless, unwritten = list[str](), list[str]()
+    written, unwritten = output, list[str]()
     if format == "jsonl":
         handed_out = ({**_about(task, item, hosted), "prompt": _prompt(item)} for item in rows.iter_rows(named=True))
+        written = output / "tasks.jsonl"
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in handed_out)
-        (output / TASKS).write_text(text, encoding="utf-8")
+        written.write_text(text, encoding="utf-8")
     else:
-        for pool_id, of_pool in rows.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-            pool_ids = [] if no_repositories else [str(pool_id[0]), f"{pool_id[0]}{UNSEARCHED}"]
+        for (pool_id,), of_pool in rows.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+            pool_ids = [] if no_repositories else [str(pool_id), f"{pool_id}{UNSEARCHED}"]
             stored = store.scan("files", benchmark=task.benchmark).filter(pl.col("pool_id").is_in(pool_ids))
             texts = stored.select("path", "sha256").join(store.scan("blobs").select("sha256", "text"), on="sha256")
             files = texts.select("path", "text").sort("path").collect().rows()
             for item in of_pool.iter_rows(named=True):
-                name, about = str(item["item_id"]), _about(task, item, hosted)
-                own = {PROMPT: _prompt(item), ABOUT: f"{json.dumps(about, indent=1, ensure_ascii=False)}\n"}
-                if not all(write_below(output, f"{name}/{path}", text) for path, text in own.items()):
-                    nameless.append(f"{name}: not a valid folder name")
-                    continue
-                into = output / PurePosixPath(name) / REPOSITORY
-                paths = (path for path, text in files if not write_below(into, path, _without_answer(item, path, text)))
-                unwritten += [f"{name}: {path}" for path in paths]
-    written = output / TASKS if format == "jsonl" else output
-    console.say(f"tasks: {counted(rows.height - len(nameless), 'item')} of {benchmark} → {written}")
-    if problems := [*nameless, *unwritten]:
-        console.say(f"  cannot be written here: {listed(problems, MAX_EXAMPLES)}")
+                about = f"{json.dumps(_about(task, item, hosted), indent=1, ensure_ascii=False)}\n"
+                given = [("prompt.md", _prompt(item)), (TASK_FILE, about)]
+                given += [(f"{REPOSITORY}/{path}", _without_answer(item, path, text)) for path, text in files]
+                paths = ((str(PurePosixPath(item["item_id"]) / path), text) for path, text in given)
+                unwritten += [path for path, text in paths if not write_below(output, path, text)]
+    console.say(f"tasks: {counted(rows.height, 'item')} of {benchmark} → {written}")
+    if unwritten:
+        console.say(f"  cannot be written here: {listed(unwritten, MAX_EXAMPLES)}")
     made = "SESSIONS" if "trajectory" in task.answered_by else "FILE"
     console.say(typed(f"  next: python -m ingest run {made} --benchmark {benchmark} --system NAME"))
-    raise typer.Exit(Exit.INCOMPLETE if problems else Exit.DONE)
+    raise typer.Exit(Exit.INCOMPLETE if unwritten else Exit.DONE)
 
 
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
@@ -246,35 +223,33 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     return items
 
 
-def _without_answer(item: dict[str, object], path: str, text: str) -> str:
+def _without_answer(item: Mapping[str, Any], path: str, text: str) -> str:
     if path != item["target_path"]:
         return text
-    lines, start = split_lines(text), int(str(item["target_line"]))
-    n_lines = len(split_lines(str(item["target_text"]).removesuffix("\n") + "\n"))
+    lines, start = split_lines(text), item["target_line"]
+    n_lines = len(split_lines(item["target_text"].removesuffix("\n") + "\n"))
     return "".join([*lines[:start], *lines[start + n_lines :]])
 
 
-def _prompt(item: dict[str, object]) -> str:
-    text = str(item["text"])
+def _prompt(item: Mapping[str, Any]) -> str:
+    text: str = item["text"]
     if item["target_path"] is None:
         return text if text.endswith("\n") else f"{text}\n"
-    where = f"Complete `{item['target_path']}` from line {int(str(item['target_line'])) + 1} on."
+    where = f"Complete `{item['target_path']}` from line {item['target_line'] + 1} on."
     return f"{where} The text before that line:\n\n```\n{text}\n```\n"
 
 
-def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
+def _about(task: Task, item: Mapping[str, Any], hosted: str) -> dict[str, object]:
     """The content of `task.json`: ids, the location of the repository, and the form that a result must have."""
-    repo, commit = item["repo"], item["commit"]
-    known = {"repository": repo, "commit": commit}
-    if commit is not None and hosted:
-        known["url"] = f"{hosted}/{repo}"
+    about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
+    about |= {"repository": item["repo"], "commit": item["commit"]}
+    if item["commit"] is not None and hosted:
+        about["url"] = f"{hosted}/{item['repo']}"
     if item["target_path"] is not None:
-        known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
+        about |= {"path": item["target_path"], "line": item["target_line"] + 1}
     command = f"python -m ingest run FILE --benchmark {task.benchmark} --system NAME"
     shapes = {
         "trajectory": f"a session file of your agent, named after the item: {command}",
         "ranking": 'a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}',
     }
-    results = [shape for answer, shape in shapes.items() if answer in task.answered_by]
-    about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
-    return {**about, **known, "result": results}
+    return {**about, "result": [shape for answer, shape in shapes.items() if answer in task.answered_by]}

@@ -27,13 +27,9 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
 
-ANSWER_SECONDS = 60.0
-"""The number of seconds that a command may be silent while answers are outstanding."""
-MAX_VAIN = 5
-"""The number of requests that may fail before any is answered, then no others are tried; a hang counts as two."""
-_KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
-"""The number of lines of standard error that are kept, how many of these are shown, and with how many characters."""
-
+ANSWER_SECONDS = 60.0  # that a command may be silent while answers are outstanding
+MAX_VAIN = 5  # requests that may fail before any is answered, then no others are tried; a hang counts as two
+_KEPT_LINES, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200  # of standard error
 FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")  # `module:function`, in place of one
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
 
@@ -203,27 +199,25 @@ class JsonCommand:
         A program that crashes, hangs or writes invalid output is restarted for the outstanding requests, in ever
         smaller batches, until the request that it fails on is alone.
         """
-        answers: dict[str, Request] = {}
-        batches = [list(requests)] if requests else []
-        n_vain, has_answered, last = 0, False, ""
-        while batches and n_vain < MAX_VAIN:
+        answers, faults = dict[str, Request](), dict[str, str]()
+        batches, n_vain, last = [list(requests)] if requests else [], 0, ""
+        while batches and (answers or n_vain < MAX_VAIN):
             batch = batches.pop()
             payloads, fault = self.run(batch)
             answers |= payloads
-            has_answered = has_answered or bool(payloads)
             owed = [request for request in batch if str(request["id"]) not in payloads]
             last = str(fault or last)
-            if not has_answered:
-                # A run that waited in vain took long.
-                n_vain += MAX_VAIN // 2 if fault and fault.is_silent else len(batch) == 1
+            # A run that waited in vain took long.
+            n_vain += MAX_VAIN // 2 if fault and fault.is_silent else len(batch) == 1
             if len(batch) == 1 and owed:
-                answers[str(batch[0]["id"])] = {"error": last}
+                faults[str(batch[0]["id"])] = last
             elif owed:
                 # A program answering as it reads fails at the first it owes; one that reads all first may fail at any.
-                middle = (len(owed) + 1) // 2 if has_answered and not payloads else 1
+                middle = 1 if payloads or not answers else (len(owed) + 1) // 2
                 batches += [half for half in (owed[middle:], owed[:middle]) if half]
-        given_up = {"error": f"not tried: there was no answer to any request before, at last: {last}"}
-        return [answers.get(str(request["id"]), given_up) for request in requests]
+        given_up = f"not tried: there was no answer to any request before, at last: {last}"
+        ids = [str(request["id"]) for request in requests]
+        return [answers.get(each) or {"error": faults.get(each, given_up)} for each in ids]
 
     def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], NoAnswerError | None]:
         """The answers of one run of the command, by id, and the reason why the others are missing, if any are."""

@@ -14,8 +14,7 @@ from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
-_AROUND = 10
-"""The number of lines before and after a hit that belong to its window."""
+_AROUND = 10  # lines before and after a hit that belong to its window
 _IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
 # All files of the pool, regardless of `.gitignore` and of the user's configuration, as bytes.
 _RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",

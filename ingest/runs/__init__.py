@@ -3,11 +3,9 @@
 1. `find_trajectories`: the file's format, one of `formats/` (declared as `importer` says), or a folder's files of it.
 2. A format reads an agent's records as tool calls in their order (`sessions`); `calls/` give the lines of files that
    each call showed; together they are a `trajectory`, with its `usage`.
-3. `read_trajectories`: all trajectories of the files as columns, each with its item.
-4. `trajectory_rows`: the rows of `hits`, `run_items`, `edits` and `usage`, by `resolve_paths`: the file that each path
-   means, and the bytes of its lines.
-5. `imported_runs`: the run in the lake, part by part, and the summary of its import.
+3. `read_trajectories`: all trajectories of the files as columns, each with its item; `trajectory_rows`: the rows of
+   `hits`, `run_items`, `edits` and `usage`. For rankings and completions, `rankings` gives both.
+4. `ranking_rows`: the rows of a ranking, and the file, bytes and characters that any imported row means.
 
-For rankings and completions, `ranking_rows` (each row by itself) and `rankings` (with its item) stand for 2 to 4.
-`program_runs` asks a program instead of reading a file; `bundled_runs` imports recorded runs and submissions.
+`program_runs` asks a program instead; `bundled_runs` imports recorded runs and submissions.
 """

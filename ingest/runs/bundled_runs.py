@@ -1,8 +1,6 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -12,13 +10,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from ingest.benchmarks import benchmarks
 from ingest.runs.find_trajectories import AUTO, importers_by_name
-from ingest.runs.imported_runs import Imported, delete_imported_runs
-from ingest.runs.importing import NoItemKnownError, import_run
+from ingest.runs.importing import NoItemKnownError, delete_imported_runs, import_run
 from ingest.runs.request import ImportRequest, Say
-from ingest.sources.strict_yaml import read_yaml, shown, validated
+from ingest.sources.strict_yaml import read_yaml, validated
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
 from lake.make import write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
@@ -55,51 +52,39 @@ class SubmittedSystem(BaseModel):
     reported: Annotated[dict[str, FiniteFloat], Field(min_length=1)] = {}
 
 
-@dataclass(frozen=True)
-class SubmissionFolder:
-    """A submission, named `<system>/<date>` like its folder; `runs`: task → file, None if it only reports numbers."""
+def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | None]]:
+    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers.
 
-    name: str
-    folder: Path
-    system: SubmittedSystem
-    runs: Mapping[str, Path | None]
-
-
-def read_submission(path: Path) -> SubmissionFolder:
-    """The submission in a folder; a `GoldspanError` if the folder, a file or a key is not as required."""
-    folder = (path.parent if path.name == DECLARATION else path).absolute()
-    name, file, is_day = "/".join(folder.parts[-2:]), folder / DECLARATION, False
+    Raises a `GoldspanError` if the folder, a file or a key is not as required.
+    """
+    file, day = folder / DECLARATION, ""
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
         return GoldspanError(what, where=str(where), hint=hint, code=Exit.INVALID)
 
     with suppress(ValueError):
-        is_day = date.fromisoformat(folder.name).isoformat() == folder.name
-    if not is_day or not folder.is_dir():
-        raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", path)
+        day = date.fromisoformat(folder.name).isoformat()
+    if day != folder.name or not folder.is_dir():
+        name = "/".join(folder.parts[-2:])
+        raise wrong(f"{name!a} is not a submission: expected a folder <system>/<date> (2026-01-31)", folder)
     files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
-    run_files = [file for file in files if file.name != DECLARATION]
-    named = [file for file in files if file.name == DECLARATION or file.name.split(".")[0] == "run"]
-    if foreign := [file.name for file in files if file.is_symlink() or file not in named]:
+    run_files = [file for file in files if file.name.split(".")[0] == "run"]
+    if foreign := [each.name for each in files if each.is_symlink() or each not in [file, *run_files]]:
         what = f"{foreign[0]!a} is not allowed: only {DECLARATION} and run files called run.<ending>, and no links"
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
-    tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
-    known = {"benchmark": [*benchmarks()], "format": [AUTO, *importers_by_name()]}
-    known["task"] = ["", *(task.name for task in tasks.values())]
-    for key, names in known.items():
-        if (given := getattr(system, key)) not in names:
-            raise wrong(f"{key}: {shown(given)} is not a {key}", file, did_you_mean(given, filter(None, names)))
-    first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
-    ends = ((file.name.partition(".")[2].partition(".")[0], file) for file in run_files)
-    runs: dict[str, Path | None] = {tasks[end].name if end in tasks else first: file for end, file in ends}
+    lookup(system.benchmark, "benchmark", benchmarks())
+    lookup(system.format, "format", {AUTO: None, **importers_by_name()})
+    tasks = {task.name.partition("/")[2]: task.name for task in TASKS.values() if task.benchmark == system.benchmark}
+    first = next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
+    first = lookup(system.task or first, "task", {name: name for name in tasks.values()})
+    runs: dict[str, Path | None] = {tasks.get(f"{each.name}.".split(".")[1], first): each for each in run_files}
     if len(runs) < len(run_files):
-        what = f"{listed([file.name for file in run_files])} answer the same task"
-        hint = f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}."
-        raise wrong(what, folder, hint)
+        what = f"{listed([each.name for each in run_files])} answer the same task"
+        raise wrong(what, folder, f"Name each run.<task>.<ending>, with a task of {listed(list(tasks))}.")
     if not runs and not system.reported:
         raise wrong("reported: expected a run file or at least one reported number", file)
-    return SubmissionFolder(name, folder, system, runs or {first: None})
+    return system, runs or {first: None}
 
 
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
@@ -107,25 +92,36 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
     rejects = Rejects()
     for system, path in source.recorded():
         request = ImportRequest(path, benchmark, system, skip_unknown=True)
-        try:
-            _import_file(lake, request, system, result, say)
-        except NoItemKnownError:
-            # Like other answers to items that were not ingested, this is not a fault.
-            result.warnings.append(f"left out: {system}: the lake holds none of its items")
-        except GoldspanError as error:
-            rejects.add(path.name, f"system {system}", error.what)
-            result.warnings.append(f"left out: {system}: {error.what}")
+        _, status, why = _import_file(lake, request, system, rejects, result, say)
+        result.warnings += [f"left out: {system}: {why}"] * (status == "waiting")
     _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
 
-def _import_file(lake: Lake, request: ImportRequest, name: str, result: Outcome, say: Say) -> Imported:
-    imported = import_run(lake, request, write=True, say=say)
+def _import_file(
+    lake: Lake, request: ImportRequest, name: str, rejects: Rejects, result: Outcome, say: Say
+) -> tuple[str | None, str, str]:
+    """Import a run; return its id (None if it is not imported), its status and, if there is one, a reason for it."""
+    try:
+        imported = import_run(lake, request, write=True, say=say)
+    except NoItemKnownError:
+        # Like other answers to items that were not ingested, this is not a fault.
+        return None, "waiting", "the lake holds none of its items"
+    except GoldspanError as error:
+        _reject(name, error, rejects, result)
+        return None, "refused", error.what
     result.rejected += imported.counts["n_rejected"]
     result.changes += imported.notes
     n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
     result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
-    return imported
+    return imported.run_id, "scored", ""
+
+
+def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
+    file = error.where.rpartition("/")[2] or DECLARATION
+    why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
+    rejects.add(name, file, why)
+    result.warnings.append(f"left out: {name}, {file}: {why}")
 
 
 def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
@@ -138,60 +134,55 @@ def _store(lake: Lake, name: str, part: str, rows: pl.DataFrame) -> None:
 
 def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) -> Outcome:
     """Check a submission as an import would; nothing is written."""
-    submission = read_submission(path)
+    folder = (path.parent if path.name == DECLARATION else path).absolute()
+    system, runs = read_submission(folder)
     # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
-    if date.fromisoformat(day := submission.folder.name) > date.today() + timedelta(days=1):
-        what, hint = f"the date {day} is in the future", "Name the folder after the day of the submission."
-        raise GoldspanError(what, where=str(submission.folder), hint=hint, code=Exit.INVALID)
-    files = [(task, file) for task, file in submission.runs.items() if file]
-    if files and (why := _absence(lake, submission.system)):
-        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={submission.system.benchmark} SOURCE=…"
-        raise GoldspanError(why, where=str(submission.folder / DECLARATION), hint=hint, code=Exit.MISSING)
+    if date.fromisoformat(folder.name) > date.today() + timedelta(days=1):
+        what, hint = f"the date {folder.name} is in the future", "Name the folder after the day of the submission."
+        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
+    files = [(task, file) for task, file in runs.items() if file]
+    if files and (why := _absence(lake, system)):
+        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={system.benchmark} SOURCE=…"
+        raise GoldspanError(why, where=str(folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task, file in files:
-        request = replace(_request(submission.system, task, file), skip_unknown=skip_unknown)
+        request = _request(system, task, file, skip_unknown=skip_unknown)
         whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
-    if numbers := submission.system.reported:
-        whole.warnings.append(f"{counted(len(numbers), 'reported number')}, shown as reported, never ranked")
+    if system.reported:
+        whole.warnings.append(f"{counted(len(system.reported), 'reported number')}, shown as reported, never ranked")
     return whole
 
 
 def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
     """Make the lake's submissions match a folder (under the caller's lock); return a status per submission and task."""
-    rejects, read, rows = Rejects(), list[SubmissionFolder](), list[dict[str, object]]()
-    for folder in sorted(folder for folder in root.glob("*/*") if not folder.name.startswith(".")):
+    rejects, rows, before = Rejects(), list[dict[str, object]](), lake.read("submissions")
+    folders = (folder for folder in root.absolute().glob("*/*") if not folder.name.startswith("."))
+    newest: dict[tuple[str, ...], str] = {}
+    for folder in sorted(folders, key=lambda folder: (folder.name, folder.parent.name), reverse=True):
+        name, runs = "/".join(folder.parts[-2:]), dict[str, Path | None]()
         try:
-            read.append(read_submission(folder))
+            system, runs = read_submission(folder)
         except GoldspanError as error:
-            _reject("/".join(folder.parts[-2:]), error, rejects, result)
-    before, newest = lake.read("submissions"), dict[tuple[str, ...], str]()
-    for submission in sorted(read, key=lambda submission: (submission.folder.name, submission.name), reverse=True):
-        system = submission.system
-        for task, file in submission.runs.items():
-            newer = newest.setdefault((system.benchmark, system.label, system.name, task), submission.name)
-            status, why, run_id = "reported", "", None
-            if newer != submission.name:
+            _reject(name, error, rejects, result)
+        for task, file in runs.items():
+            newer = newest.setdefault((system.benchmark, system.label, system.name, task), name)
+            run_id, status, why = None, "reported", ""
+            if newer != name:
                 status, why = "older", f"{newer} replaces it"
+            elif file and (why := _absence(lake, system)):
+                status = "waiting"
             elif file:
-                status, why, request = "waiting", _absence(lake, system), _request(system, task, file)
-                try:
-                    if not why:
-                        run_id = _import_file(lake, request, submission.name, result, say).run_id
-                        status = "scored"
-                except NoItemKnownError:
-                    why = "the lake holds none of its items"
-                except GoldspanError as error:
-                    _reject(submission.name, error, rejects, result)
-                    status, why = "refused", error.what
-                result.warnings += [f"{submission.name} is not scored yet: {why}"] * (status == "waiting")
+                request = _request(system, task, file)
+                run_id, status, why = _import_file(lake, request, name, rejects, result, say)
+            result.warnings += [f"{name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
-                "submission": submission.name, "system": system.name, "date": submission.folder.name, "task": task,
+                "submission": name, "system": system.name, "date": folder.name, "task": task,
                 "file": file and file.name, "status": status, "why": why, "run_id": run_id,
             })  # fmt: skip
-    gone = set(before["run_id"].drop_nulls()) - {row["run_id"] for row in rows}
-    for run_id, benchmark in before.filter(pl.col("run_id").is_in(sorted(gone))).select("run_id", "benchmark").rows():
+    gone = before.filter(~pl.col("run_id").is_in([row["run_id"] for row in rows])).select("run_id", "benchmark")
+    for run_id, benchmark in gone.sort("run_id").iter_rows():
         names = delete_imported_runs(lake, benchmark, pl.col("run_id") == run_id)
         result.changes += [f"{name} was deleted with its submission" for name in names]
     _store(lake, "submissions", "all", pl.DataFrame(rows, schema=table("submissions").columns))
@@ -211,13 +202,6 @@ def _absence(lake: Lake, system: SubmittedSystem) -> str:
     return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
 
 
-def _request(system: SubmittedSystem, task: str, file: Path) -> ImportRequest:
+def _request(system: SubmittedSystem, task: str, file: Path, *, skip_unknown: bool = True) -> ImportRequest:
     given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
-    return ImportRequest(file, *given, skip_unknown=True, chunker=system.chunker, asked_all=asked_all)
-
-
-def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
-    file = error.where.rpartition("/")[2] or DECLARATION
-    why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])
-    rejects.add(f"submission {name}", file, why)
-    result.warnings.append(f"left out: {name}, {file}: {why}")
+    return ImportRequest(file, *given, skip_unknown, system.chunker, asked_all)

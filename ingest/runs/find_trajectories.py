@@ -97,10 +97,6 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         except UnreadableFileError as error:
             damaged[f"{file.path}: {error.reason}"] = file
             continue
-        if head.startswith(_ZIP):
-            reason = "an archive inside is not opened; unpack it into the same folder"
-            rejects.add(input_file.name, f"entry {file.path}", reason)
-            continue
         formats = [importer.name for importer in known if importer.recognise(head, file.path)]
         for name in formats:
             by_format.setdefault(name, []).append(file)

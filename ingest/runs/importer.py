@@ -29,13 +29,10 @@ class Importer:
     Attributes:
         recognise: Whether a file has the format, by the first bytes of its unpacked content and, if needed, its path.
         read: Rows in frames of bounded size, in file order, with `position` (from 1, in the format's `unit`). A ranking
-            has item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank, score,
-            query_sha256, gold (the right candidate's number). A row without a document stands for an empty ranking;
-            with `error`, the reason, for a missing one. A completion has repo, path, line and context_start (both
-            0-based), target_text, prompt_sha256, completion.
+            has those of `RANKING_COLUMNS` that its file has; without a document a row stands for an empty ranking. A
+            completion has repo, path, line, context_start (both 0-based), target_text, prompt_sha256, completion.
         trajectories: The trajectories of one file, for that kind in place of `read`.
-        companions: The paths of files that are read only together with the file at a path; a path that ends in `/` is
-            a folder with everything in it.
+        companions: Paths of files that are read only with the file at a path; one that ends in `/` is a whole folder.
         lists_files: Whether it lists a context's files itself; if not, each file with lines shown counts as listed.
     """
 
@@ -65,10 +62,9 @@ class TrajectoryFile(InputFile):
         return self.all.get(normpath(join(dirname(self.path), path)))
 
     def objects(self) -> Iterator[tuple[str, JsonRecord]]:
-        """The objects of JSON Lines, of a JSON list, or of one JSON object, or the rows of Parquet, with positions.
+        """The objects of JSON Lines, of a JSON list, or one JSON object (without a position), or the rows of Parquet.
 
-        A line or entry that is not an object is added to `damages` and skipped. JSON Lines may be of any length. The
-        position of a single object is empty. Any other damage is an `UnreadableFileError`.
+        A line or entry that is not an object is added to `damages`; any other damage is an `UnreadableFileError`.
         """
         if self.head().startswith(b"PAR1"):
             yield from parquet_rows(self.entry, list)
@@ -77,10 +73,9 @@ class TrajectoryFile(InputFile):
             if isinstance(value, dict):
                 yield position, value
                 continue
-            if not isinstance(value, UnreadableFileError):
-                value = UnreadableFileError(self.path, "it is no object")
-            value.position = position
-            self.damages.append(value)
+            damage = UnreadableFileError(self.path, "it is no object")
+            self.damages.append(value if isinstance(value, UnreadableFileError) else damage)
+            self.damages[-1].position = position
 
     def fail_if_damaged(self) -> None:
         """Raise `UnreadableFileError` if records could not be read, for a file whose rows make up one trajectory."""

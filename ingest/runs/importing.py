@@ -1,56 +1,77 @@
 """An import: a file of rankings, completions or trajectories becomes a run, all of it checked before the run counts."""
 
+from collections import Counter
+
 import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.imported_runs import UNANSWERED, Imported, ImportedRun, delete_imported_runs
-from ingest.runs.rankings import DEFINITIONS, read_completions, read_rankings
-from ingest.runs.request import ImportJob, ImportRequest, Say
-from ingest.runs.trajectory_rows import read_trajectories
+from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
+from ingest.runs.request import UNANSWERED, ImportJob, ImportRequest, Say
+from ingest.runs.trajectory import Unread
+from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import canonical_json, sha256_of_file
-from lake.make import made_from
+from lake.make import BuildTarget, Slot, made_from
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import table
+from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted, listed
+
+_READERS = {
+    "ranking": (read_rankings, ranking_tables),
+    "completion": (read_completions, completion_tables),
+    "trajectory": (read_trajectories, trajectory_tables),
+}
+"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and a part's tables made from them.
+
+The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items.
+"""
+_TABLES = {"ranking": ["hits"], "completion": [], "trajectory": ["hits", "edits", "usage"]}
+"""The tables of an imported run besides `run_items`, by kind; each has a part for every answered part of the items."""
 
 
 class NoItemKnownError(GoldspanError):
     """The lake has none of the items that a file names, or can score none of them."""
 
 
-def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> Imported:
+def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> ImportJob:
     """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
     rejects = Rejects()
     files = trajectory_files(InputFile.at(request.file), request.format, rejects)
     job = ImportJob.of(lake, request, files, rejects)
-    if (current := up_to_date(job)) is not None:
-        return current
-    say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
-    return import_job(job, write=write)
+    if not up_to_date(job):
+        say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
+        import_job(job, write=write)
+    return job
 
 
-def up_to_date(job: ImportJob) -> Imported | None:
-    """The result of an earlier import that is still valid; None if the file must be imported (again)."""
-    if (row := _stored(job).row(job.files.importer.kind)) is None:
-        return None
-    result = job.result.restored(row)
-    return None if result.counts["n_unknown"] and not job.request.skip_unknown else result
+def up_to_date(job: ImportJob) -> bool:
+    """Whether an earlier import is still valid; if so, the job has its result."""
+    folders = job.folders
+    names = [part.name for part in job.lake.parts("run_items", **folders)]
+    slots = [Slot(name, part, folders) for name in ["run_items", *_TABLES[job.files.importer.kind]] for part in names]
+    if not BuildTarget(job.lake, [*slots, *_summary_slots(job)], _made_from(job)).is_current:
+        return False
+    row = job.lake.read("runs", **folders).row(0, named=True)
+    counts = Counter({each["name"]: each["n"] for each in row["counts"]})
+    if counts["n_unknown"] and not job.request.skip_unknown:
+        return False
+    job.n_items, job.is_current, job.counts = row["n_items"], True, counts
+    job.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
+    return True
 
 
-def import_job(job: ImportJob, *, write: bool) -> Imported:
+def import_job(job: ImportJob, *, write: bool) -> None:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
-    request, stored, result = job.request, _stored(job), job.result
-    readers = {"ranking": read_rankings, "completion": read_completions, "trajectory": read_trajectories}
-    rows, tables_of = readers[result.kind](job)
+    lake, request, made, is_begun = job.lake, job.request, _made_from(job), False
+    read, tables_of = _READERS[job.files.importer.kind]
+    rows = read(job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
     unknown = rows.join(pl.concat(known.values()), on="item_id", how="anti", maintain_order="left")
-    result.counts["n_unknown"] = unknown["item_id"].n_unique()
+    job.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
-    written: list[str] = []
     try:
         for (part,), of_part in job.items.group_by("part", maintain_order=True):
             answers = rows.join(known[part,], on="item_id", how="semi", maintain_order="left")
@@ -62,63 +83,92 @@ def import_job(job: ImportJob, *, write: bool) -> Imported:
             if not (request.asked_all or request.is_selection):
                 # The file does not tell whether an item without an answer, not even an empty one, was asked.
                 items = items.filter(pl.col("status") != UNANSWERED)
-                result.counts["n_not_asked"] += tables["run_items"].height - items.height
-                tables = {**tables, "run_items": items}
+                job.counts["n_not_asked"] += tables["run_items"].height - items.height
             for status, n in items["status"].value_counts().iter_rows():
-                result.n_items += n
-                result.counts[f"n_{status.replace('-', '_')}"] += n
+                job.n_items += n
+                job.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
-                written.append(str(part))
-                stored.write(str(part), tables)
-        if not result.n_items:
+                if not is_begun:
+                    delete_run(lake, request.benchmark, job.run_id)
+                    is_begun = True
+                for name, frame in {**tables, "run_items": items}.items():
+                    lake.write(name, frame, part=str(part), fingerprint=made, **job.folders)
+        if not job.n_items:
             what = "none of the items that it answers can be scored in this lake"
             raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
+        # Items skipped on request are in `rejects` too, but are not faults.
+        job.counts["n_rejected"] = len(job.rejects) - job.counts["n_unknown"]
+        if write:
+            if job.program is not None:
+                cost = pl.DataFrame([{"run_id": job.run_id, "part": "all", **job.cost}], table("costs").columns)
+                lake.write("costs", cost, part="all", fingerprint=made, **job.folders)
+            BuildTarget(lake, _summary_slots(job), made).write(job.rejects.frame("ingest"), _row(job))
     except BaseException:
-        if written:
-            stored.remove()
+        if is_begun:
+            delete_run(lake, request.benchmark, job.run_id)
         raise
-    # Items skipped on request are in `rejects` too, but are not faults.
-    result.counts["n_rejected"] = len(job.rejects) - result.counts["n_unknown"]
     if write:
-        if job.program is not None:
-            cost = {"run_id": job.run_id, "part": "all", **job.cost}
-            stored.write("all", {"costs": pl.DataFrame([cost], schema=table("costs").columns)})
-        stored.conclude(_row(job), written, job.rejects)
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
-        replaced = delete_imported_runs(job.lake, request.benchmark, *same)
-        result.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
-    return result
+        replaced = delete_imported_runs(lake, request.benchmark, *same)
+        job.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
 
 
-def _stored(job: ImportJob) -> ImportedRun:
+def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """The ids of a benchmark's imported runs, all or those that match `only`."""
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported", *only)
+    return runs.select("run_id").collect()["run_id"].sort().to_list()
+
+
+def delete_run(lake: Lake, benchmark: str, run_id: str) -> None:
+    """Delete all that the lake has of a run, its row in `runs` first."""
+    # The table `runs` is the first of these.
+    tables = [declared.name for declared in TABLES.values() if "run_id" in declared.folders]
+    parts = [part for name in tables for part in lake.parts(name, benchmark=benchmark, run_id=run_id)]
+    for part in filter(None, [*parts, lake.part("rejects", f"{IMPORT_REJECTS}{run_id}")]):
+        lake.remove(part)
+
+
+def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
+    """Delete imported runs of a benchmark, all or those that match `only`; return their ids."""
+    names = imported_runs(lake, benchmark, *only)
+    for run_id in names:
+        delete_run(lake, benchmark, run_id)
+    return names
+
+
+def _summary_slots(job: ImportJob) -> list[Slot]:
+    """The run's rejects and its row in `runs`, which marks the run as complete."""
+    return [Slot("rejects", f"{IMPORT_REJECTS}{job.run_id}", {}), Slot("runs", "all", job.folders)]
+
+
+def _made_from(job: ImportJob) -> str:
     chunks, importer = job.lake.part("chunkers", job.chunker) if job.chunker else None, job.files.importer
     # Items ingested later may be answered too, and changed rules may read the file or resolve its names differently.
-    names, folders = job.items["part"].unique().sort().to_list(), {"benchmark": job.task.benchmark}
-    parts = [part for part in job.lake.parts("items", **folders) if part.name in names]
-    inputs = [*parts, *job.lake.parts("files", **folders), chunks, job.lake.part("symbol_rules", DEFINITIONS)]
+    names, of_benchmark = job.items["part"].unique().sort().to_list(), {"benchmark": job.task.benchmark}
+    parts = [part for part in job.lake.parts("items", **of_benchmark) if part.name in names]
+    inputs = [*parts, *job.lake.parts("files", **of_benchmark), chunks, job.lake.part("symbol_rules", DEFINITIONS)]
     given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
     parameters = [job.stamp, job.files.sha256, names, given, job.task.pool_prefix, job.task.subsets]
-    made = made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
-    return ImportedRun(job.lake, job.task.benchmark, job.run_id, made)
+    return made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
 
 
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     """Raise for answers to unknown items (item_id, position), or add them to `rejects` if they may be skipped."""
-    task = job.task.name
-    if unknown.schema["position"] != pl.String:
+    task, is_trajectory = job.task.name, job.files.importer.kind == "trajectory"
+    if not is_trajectory:
         unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
     ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
     if job.request.skip_unknown and unknown.height < n_rows:
         for item_id, n, position in ids.iter_rows():
-            answers = counted(n, "trajectory" if job.result.kind == "trajectory" else "row")
+            answers = counted(n, "trajectory" if is_trajectory else "row")
             reason = f"not an item of {task} here: {answers} skipped"
             job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
         return
-    subsets = listed(job.items["subset"].unique().sort().to_list())
     near = did_you_mean(str(ids["item_id"][0]), job.items["item_id"])
     hint = f"{near} " if near.startswith("Did") else ""
+    subsets = listed(job.items["subset"].unique().sort().to_list())
     hint += f"{task} has {counted(job.items.height, 'item')} here, of {subsets}."
-    hint += " Name a session's file or folder after its item." if job.result.kind == "trajectory" else ""
+    hint += " Name a session's file or folder after its item." if is_trajectory else ""
     first = ids.head(MAX_EXAMPLES).select("position", "item_id").iter_rows()
     examples = [f"{where}: {name[:120]!a}" for where, name in first]
     if unknown.height == n_rows:
@@ -129,16 +179,19 @@ def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
 
 
 def _row(job: ImportJob) -> pl.DataFrame:
-    program, request, result = job.program, job.request, job.result
+    program, request = job.program, job.request
     of_benchmark = job.lake.scan_part("benchmarks", request.benchmark).select("limit").collect()["limit"]
     limit = request.limit or next(iter(of_benchmark), None)
-    of_program = {"search": program.name, "files": dict(program.files)} if program else {}
+    of_program = {"search": program.name, "files": program.files} if program else {}
     row = {
         "run_id": job.run_id, "system": request.system, "benchmark": request.benchmark, "task": job.task.name,
-        "chunker": job.chunker, "origin": "imported", "limit": limit, "fingerprint": job.stamp, **result.columns(),
+        "chunker": job.chunker, "origin": "imported", "limit": limit, "fingerprint": job.stamp,
+        "n_items": job.n_items, "notes": job.sentences(),
+        "counts": [{"name": name, "n": n} for name, n in sorted(job.counts.items())],
+        "unread": [{"name": name, "n": n} for name, n in sorted(job.unread.items())],
         "parameters": canonical_json({"sha256": job.files.sha256, **of_program}),
-        "versions": canonical_json(dict(program.versions) if program else {}),
-        "status": "partial" if result.counts["n_not_asked"] or limit is not None or request.where else "complete",
+        "versions": canonical_json(program.versions if program else {}),
+        "status": "partial" if job.counts["n_not_asked"] or limit is not None or request.where else "complete",
         "selection": [{"column": column, "value": value} for column, value in request.where],
         "format": program.format if program else job.files.importer.name,
         "file": program.name if program else job.input_file.name,

@@ -17,7 +17,6 @@ from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
-from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Say, Search
 from ingest.sources.input_file import InputFile
@@ -39,15 +38,14 @@ TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # iterates over `total` 
 
 @dataclass
 class ProgramSession:
-    """A program that is asked one item after the other; `name` is the command as the user wrote it.
+    """A program that is asked one item after the other.
 
     Attributes:
         first_seconds: Seconds for the first answer in each pool of several items; `query_seconds` has all the others.
         together: Whether a pool's items are sent all at once, to a program that answers only when its input ends.
     """
 
-    name: str
-    command: JsonCommand
+    search: Search
     first_seconds: list[float] = field(default_factory=list)
     query_seconds: list[float] = field(default_factory=list)
     together: bool = False
@@ -56,48 +54,41 @@ class ProgramSession:
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
         """One answer for each item of a pool; an item without one has the reason in `error`."""
-        answers, why, n_failures = dict[str, Request](), "", 0
+        answers, why, n_failures, command = dict[object, Request](), "", 0, self.search.command
         for request in requests:
-            if self.together:
-                # A program that gets all items at once is not timed.
-                payloads, fault = self.command.run(requests)
-                given = ((each, payloads.get(str(each["id"]))) for each in requests)
-                answers = {str(each["id"]): self._checked(each, payload) for each, payload in given if payload}
-                why = str(fault)
-                break
-            if n_failures == _MAX_FAILURES:
-                why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+            if self.together or n_failures == _MAX_FAILURES:
                 break
             try:
-                answers[str(request["id"])] = self._ask(request, is_first=not answers and len(requests) > 1)
+                program = self._program = self._program or RunningProgram(command.words, command.seconds)
+                started = time.perf_counter()
+                program.send([request])
+                answer = program.answer({str(request["id"])})
             except NoAnswerError as error:
                 if error.is_invalid:
                     raise self._invalid(request, str(error)) from error
-                n_failures, why = n_failures + 1, str(error)
-                answers[str(request["id"])] = {"id": request["id"], "error": why}
-        return [answers.get(str(each["id"]), {"id": each["id"], "error": why}) for each in requests]
+                self._program, n_failures, why = None, n_failures + 1, str(error)
+                self._n_silences += error.is_silent
+                # A program that has never answered may answer only when it has read all of its input.
+                self.together = self._n_silences == _MAX_FAILURES and not (self.first_seconds or self.query_seconds)
+                answers[request["id"]] = {"id": request["id"], "error": why}
+                continue
+            timed = self.first_seconds if not answers and len(requests) > 1 else self.query_seconds
+            timed.append(time.perf_counter() - started)
+            answers[request["id"]] = self._checked(request, answer)
+        why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+        if self.together:
+            # A program that gets all items at once is not timed.
+            payloads, fault = command.run(requests)
+            given = ((each, payloads.get(str(each["id"]))) for each in requests)
+            answers = {each["id"]: self._checked(each, payload) for each, payload in given if payload}
+            why = str(fault)
+        return [answers.get(each["id"], {"id": each["id"], "error": why}) for each in requests]
 
     def close(self) -> None:
         """End the program."""
         if self._program is not None:
             # Time for the program to write its last data once its input has ended.
             self._program.close(seconds=2)
-
-    def _ask(self, request: Request, *, is_first: bool) -> Request:
-        """The program's answer, timed from when the query is sent; the program is started if it does not run."""
-        try:
-            program = self._program = self._program or RunningProgram(self.command.words, self.command.seconds)
-            started = time.perf_counter()
-            program.send([request])
-            answer = program.answer({str(request["id"])})
-        except NoAnswerError as error:
-            self._program = None
-            self._n_silences += error.is_silent
-            # A program that has never answered may answer only when it has read all of its input.
-            self.together = self._n_silences == _MAX_FAILURES and not (self.first_seconds or self.query_seconds)
-            raise
-        (self.first_seconds if is_first else self.query_seconds).append(time.perf_counter() - started)
-        return self._checked(request, answer)
 
     def _checked(self, request: Request, answer: Request) -> Request:
         if problem := parse_answer(answer).problem:
@@ -109,12 +100,12 @@ class ProgramSession:
 
     def _invalid(self, request: Request, why: str) -> GoldspanError:
         message = f"the answer to item {request['id']}: {why}"
-        return GoldspanError(message, where=self.name, hint=_ANSWER_HINT, code=Exit.INVALID)
+        return GoldspanError(message, where=self.search.name, hint=_ANSWER_HINT, code=Exit.INVALID)
 
 
 def search_by(program: str, seconds: float) -> Search:
     """The program that `--search` names; an error if it is not on this machine. It is not asked anything yet."""
-    program, format_name, ours, versions = program.strip(), "command", list[Callable[..., object]](), {}
+    program, ours, versions = program.strip(), list[Callable[..., object]](), dict[str, str]()
     if program in (RIPGREP, "rg"):
         if shutil.which("rg") is None:
             message = "--search ripgrep needs the program rg, which is not installed"
@@ -129,7 +120,7 @@ def search_by(program: str, seconds: float) -> Search:
         files = [file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
         command = JsonCommand((sys.executable, function_program.__file__, program), seconds)
     else:
-        command = JsonCommand.of(program, seconds=seconds)
+        command, format_name = JsonCommand.of(program, seconds=seconds), "command"
         files = command.files
     digests = {file.as_posix(): sha256_of_file(file) for file in files}
     made = made_from(parameters=[program, format_name, digests, versions], code=ours)
@@ -138,18 +129,17 @@ def search_by(program: str, seconds: float) -> Search:
 
 def import_search(
     lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
-) -> Imported:
+) -> ImportJob:
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
     job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
-    stored = lake.scan("runs", benchmark=request.benchmark, run_id=job.run_id).select("parameters").collect()
-    before = str(json.loads(stored["parameters"][0])["sha256"]) if stored.height else ""
-    if before and not again:
-        current = up_to_date(replace(job, files=replace(job.files, sha256=before)))
-        if current is not None:
+    stored = lake.scan("runs", **job.folders).select("parameters").collect()
+    if stored.height and not again:
+        current = replace(job, files=replace(job.files, sha256=json.loads(stored["parameters"][0])["sha256"]))
+        if up_to_date(current):
             current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
             return current
-    session = ProgramSession(search.name, search.command)
+    session = ProgramSession(search)
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
         stack.callback(shutil.rmtree, folder)
@@ -157,28 +147,25 @@ def import_search(
         notes = _ask(job, session, answers.source, track, say)
         # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
-        cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
-        job = replace(job, files=trajectory_files(answers, ANSWERS.name, job.rejects), cost=cost)
+        job.cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
+        job.files = trajectory_files(answers, ANSWERS.name, job.rejects)
         try:
-            imported = import_job(job, write=write)
+            import_job(job, write=write)
         except GoldspanError as error:
-            if error.where != str(answers.source):
-                raise
-            stack.pop_all()
-            error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
+            if error.where == str(answers.source):
+                stack.pop_all()
+                error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
             raise
-    imported.notes += notes
-    return imported
+    job.notes += notes
+    return job
 
 
 def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools, say: Say) -> list[str]:
     lake, task = job.lake, job.task
     items = job.items.filter("scorable").select("item_id", "pool_id").unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
-    questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
-    if n_without := questions["text"].null_count():
-        raise lake.lacks(f"the lake has no query for {counted(n_without, 'item')} of {task.name}")
-    say(f"{session.name}: {counted(questions.height, 'item')} of {task.name}")
+    questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id").collect()
+    say(f"{session.search.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.sort("pool_id", "item_id").partition_by("pool_id", as_dict=True)
@@ -197,7 +184,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
     if not n_answered:
         hint = "Answer each line with one line; write messages to standard error. See docs/runs.md."
         message = f"the program answered none of {counted(questions.height, 'item')}"
-        raise GoldspanError(message, where=session.name, examples=failures, hint=hint)
+        raise GoldspanError(message, where=session.search.name, examples=failures, hint=hint)
     silent = "it answered only after reading all of a pool's items, so they were sent together and not timed"
     notes = [silent] * session.together + [f"failed in pool {failure}" for failure in failures[:3]]
     notes += [f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3)

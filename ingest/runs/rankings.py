@@ -2,10 +2,8 @@
 
 import polars as pl
 
-from ingest.runs.imported_runs import Tables, run_items, run_rows
-from ingest.runs.ranking_rows import RANKING_COLUMNS, REPEATED, checked_rows, refuse, written
-from ingest.runs.request import ImportJob, ReadAnswers
-from ingest.runs.resolve_paths import measured, named_whole, with_files
+from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
+from ingest.runs.request import ImportJob, Tables, run_items, run_rows
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
@@ -17,18 +15,18 @@ _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")
 
 
-def read_rankings(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of a ranking: its rows (`RANKING_COLUMNS` but document), each checked by itself."""
-    input_file, frames, n_rows = job.input_file, [pl.DataFrame(schema=dict(RANKING_COLUMNS))], 0
+def read_rankings(job: ImportJob) -> pl.DataFrame:
+    """The rows of a ranking (`RANKING_COLUMNS` but document), each checked by itself."""
+    input_file, frames, n_rows = job.input_file, list[pl.DataFrame](), 0
     for frame in job.files.importer.read(input_file):
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
             raise input_file.wrong(what=f"it has more than the limit of {MAX_RUN_ROWS:,} rows", hint=hint)
         frames.append(checked_rows(input_file, frame))
-    rows = pl.concat(frames)
-    if rows.is_empty():
+    if not n_rows:
         raise input_file.wrong(what="the file holds no rows")
+    rows = pl.concat(frames)
     listed = rows.filter(pl.col("path_given").is_not_null())
     without = listed.filter(pl.col("rank").is_null())
     if without.height < listed.height:
@@ -41,15 +39,16 @@ def read_rankings(job: ImportJob) -> ReadAnswers:
         order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
         rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
         rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
-        job.result.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
-    return named_whole(job, rows).drop("document"), _ranking_tables
+        job.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
+    return named_whole(job.lake, job.task.benchmark, rows).drop("document")
 
 
-def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
-    job.result.counts["n_unscorable"] += rows["item_id"].n_unique()
+def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+    """The rows of `hits` and `run_items` for one part; `rows` are the lists of its items."""
+    job.counts["n_unscorable"] += rows["item_id"].n_unique()
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
     listed = rows["item"].unique()
-    job.result.counts["n_unscorable"] -= len(listed)
+    job.counts["n_unscorable"] -= len(listed)
     _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
@@ -57,7 +56,7 @@ def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
     same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
     at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
     tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    job.result.counts["n_tied"] += tied.height
+    job.counts["n_tied"] += tied.height
     returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     outcomes = items.select("item_id", "item")
     for facts in (returned, tied, failed):
@@ -69,14 +68,14 @@ def _ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 
 def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
+    """Raise if rows are of another query, or name another right candidate, than the items."""
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
-    rows = rows.with_columns(pl.col("item_id", "query_sha256").cast(pl.String))
+    rows = rows.select(pl.col("item_id", "query_sha256").cast(pl.String), "gold", "position")
     wanted = items.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
     hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
     other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
     shown = pl.format("item {}: {} in the file, {} here", "item_id", "query_sha256", "wanted")
-    what = "made for another query: its sha256 is not the item's"
-    refuse(job.input_file, other, what, shown=shown, hint=hint)
+    refuse(job.input_file, other, "made for another query: its sha256 is not the item's", shown=shown, hint=hint)
     judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
         gold = job.lake.scan_part("gold_spans", items["part"][0], benchmark=job.task.benchmark)
@@ -89,42 +88,40 @@ def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties in file order."""
-    has_ranks = bool(rows["rank"].is_not_null().any())
-    order, descending = (["item", "rank"], [False, False]) if has_ranks else (["item", "score"], [False, True])
-    ordered = rows.sort([*order, "position"], descending=[*descending, False], maintain_order=True)
-    same = pl.col("item") == pl.col("item").shift(1)
-    before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
-    if has_ranks:
-        pairs = ordered.with_columns(*before, same=same).filter("same")
+    by_rank = bool(rows["rank"].is_not_null().any())
+    first, descending = ("rank", False) if by_rank else ("score", True)
+    order = ["item", first, "position"]
+    ordered = rows.sort(order, descending=[False, descending, False], maintain_order=True)
+    if by_rank:
+        before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
+        pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
         unit = pl.lit(job.input_file.unit)
         twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
         shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
-        hint = "Use each rank once per list, or leave the ranks out to order by score."
+        hint = (
+            "Use each rank once per list, with a higher score for a better one; or leave out the ranks or the scores."
+        )
         refuse(job.input_file, twice, "a rank used twice in a list", shown=shown, hint=hint)
         rising = pairs.filter(pl.col("score") > pl.col("score_before"))
-        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
-                          "rank_before", unit, "position_before", "score_before")  # fmt: skip
-        hint = "A better rank needs a higher score; or leave out the ranks or the scores."
+        names = ("item_id", "rank", "score", "rank_before", unit, "position_before", "score_before")
+        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", *names)
         refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
     final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
-    numbered = ordered.with_columns(given_rank="rank", rank=final)
-    renumbered = numbered.filter(pl.col("given_rank").is_not_null() & (pl.col("given_rank") != pl.col("rank")))
-    job.result.counts["n_renumbered"] += renumbered["item"].n_unique()
-    return numbered.drop("given_rank")
+    return ordered.with_columns(rank=final)
 
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job, rows, "path_given"))
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
     lost = spans.filter(pl.col("path").is_null())
-    job.result.counts["n_hits"] += spans.height
-    job.result.add_unresolved(lost["path_given"])
+    job.counts["n_hits"] += spans.height
+    job.add_unresolved(lost["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
     beyond = spans.filter(end > last + 1)
     shown = pl.format("item {}: {} ends after line {}, the file's last", "item_id", written(), last)
     hint = "Check that the revision of the files is the same and that lines are counted as in the format."
     refuse(job.input_file, beyond, "a range past the end of the file", shown=shown, hint=hint)
-    job.result.counts["n_clamped"] += spans.filter(end > last).height
+    job.counts["n_clamped"] += spans.filter(end > last).height
     start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
     clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
     key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
@@ -148,7 +145,7 @@ def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
     defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
     spans = rows.join(defined.with_columns(pl.col(key).cast(REPEATED)), on=key, how="left", maintain_order="left")
-    job.result.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
+    job.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
     is_named = pl.col("symbol").is_not_null()
     is_lost = is_named & pl.col("n").is_null()
     given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(REPEATED)
@@ -172,13 +169,13 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
     given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
     numbered = given.join(cut, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
-    job.result.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
+    job.counts["n_no_chunk"] += int(numbered["chunk_no"].is_null().sum())
     # A chunk may begin and end within a line, so its own bytes replace those of its lines.
     return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
 
-def read_completions(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of completions: each with the item whose hole it fills, else its location as `item_id`."""
+def read_completions(job: ImportJob) -> pl.DataFrame:
+    """The completions: each with the item whose hole it fills, else its location as `item_id`."""
     input_file = job.input_file
     if not (frames := list(job.files.importer.read(input_file))):
         raise input_file.wrong(what="the file holds no rows")
@@ -213,13 +210,13 @@ def read_completions(job: ImportJob) -> ReadAnswers:
     refuse(input_file, twice, "two completions for one place", shown=_SHOWN)
     location = pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1)
     rest = rows.join(best, on="position", how="anti").with_columns(item_id=location)
-    return pl.concat([best, rest], how="diagonal"), _completion_tables
+    return pl.concat([best, rest], how="diagonal")
 
 
-def _completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+    """The rows of `run_items` for one part; `rows` are the completions of its items."""
     answered = rows.join(items, on="item_id", how="semi")
-    job.result.counts["n_unscorable"] += rows.height - answered.height
-    job.result.counts["n_other_prompt"] += int((~answered["same_start"]).sum())
+    job.counts["n_unscorable"] += rows.height - answered.height
     done = answered.select("item_id", "completion", status=pl.lit("done"))
     outcomes = items.select("item_id").join(done, on="item_id", how="left")
     return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}

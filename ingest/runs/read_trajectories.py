@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from ingest.runs.find_trajectories import TASK_FILE, TrajectoryFiles
-from ingest.runs.imported_runs import Imported
 from ingest.runs.importer import TrajectoryFile, item_in
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, Trajectory, Unread, Views, union
 from ingest.runs.usage import AgentUsage
@@ -46,32 +45,30 @@ class Ids:
     questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, items: pl.DataFrame, questions: Callable[[], Mapping[str, str]] = dict) -> "Ids":
+    def of(cls, items: pl.DataFrame, questions: Callable[[], Mapping[str, str]]) -> "Ids":
         """The ids of some items; an upstream id that several items share is left out."""
-        items = items.select("item_id", "upstream_id").unique(maintain_order=True)
+        items = items.select("upstream_id", "item_id").unique(maintain_order=True)
         others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
-        pairs = {upstream: item for item, upstream in others.iter_rows()}
-        return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
+        return cls({**dict(others.iter_rows()), **{item: item for item in items["item_id"]}}, questions)
 
     def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
         """The item's name: as recorded, else from path, task, root or prompts, else the file's if it holds no other."""
         item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
-        name = "" if trajectory.position else file.name
-        return item or self._of_prompts(trajectory.prompts) or name
+        return item or self._of_prompts(trajectory.prompts) or ("" if trajectory.position else file.name)
 
     def _of_prompts(self, prompts: Sequence[str]) -> str:
         """The item whose query, white space aside, occurs in a prompt; empty if there is none, or several."""
         texts = [" ".join(text.split()) for text in prompts]
-        of_question = {question: item for item, question in self._plain.items() if any(question in t for t in texts)}
+        occurring = [question for question in self._of_question if any(question in text for text in texts)]
         # A query may be the beginning of another.
-        longest = [item for text, item in of_question.items() if sum(text in other for other in of_question) == 1]
-        return longest[0] if len(longest) == 1 else ""
+        longest = [question for question in occurring if sum(question in other for other in occurring) == 1]
+        return self._of_question[longest[0]] if len(longest) == 1 else ""
 
     @cached_property
-    def _plain(self) -> dict[str, str]:
-        plain = {item: " ".join(text.split()) for item, text in self.questions().items() if item in self.known}
-        counts = Counter(plain.values())
-        return {item: text for item, text in plain.items() if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
+    def _of_question(self) -> dict[str, str]:
+        plain = [(" ".join(text.split()), item) for item, text in self.questions().items() if item in self.known]
+        counts = Counter(text for text, _ in plain)
+        return {text: item for text, item in plain if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
 
     def item_of(self, name: str) -> str | None:
         """The item with a name, even if a trial's folder cut it off; None if there is none, or several."""
@@ -99,7 +96,7 @@ def _of_task(file: TrajectoryFile) -> str:
 
 
 def parse_runs(
-    files: TrajectoryFiles, ids: Ids, rejects: Rejects, result: Imported
+    files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Unread
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
 
@@ -112,13 +109,13 @@ def parse_runs(
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
         read_with |= trajectory.read_with
-        result.unread.update(trajectory.unread)
-        result.counts["n_calls"] += len(trajectory.calls)
+        unread.update(trajectory.unread)
+        counts["n_calls"] += len(trajectory.calls)
         for call in trajectory.calls:
-            result.counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
-            result.counts["n_reading"] += call.reads
-            result.counts["n_showing"] += call.reads and bool(call.views)
-        n_unsound, parts = 0, list[tuple[str, int, Views]]()
+            counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
+            counts["n_reading"] += call.reads
+            counts["n_showing"] += call.reads and bool(call.views)
+        n_unsound, patch, parts = 0, trajectory.patch, list[tuple[str, int, Views]]()
         for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
             if context is not None:
                 parts += ((prefix + STEP, step, seen) for step, seen in enumerate(context.steps, start=1))
@@ -139,24 +136,28 @@ def parse_runs(
         if len(views) >= _AT_ONCE:
             frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
             views.clear()
-        is_long, patch = len(trajectory.patch or "") > MAX_PATCH_CHARACTERS, trajectory.patch
         notes = [*trajectory.notes]
-        notes += [f"{n_unsound:,} views without a path or with impossible line numbers"] * bool(n_unsound)
-        notes += [f"its patch is not read: more than {MAX_PATCH_CHARACTERS:,} characters"] * is_long
+        if n_unsound:
+            notes.append(f"{n_unsound:,} views without a path or with impossible line numbers")
+        if len(patch or "") > MAX_PATCH_CHARACTERS:
+            notes.append(f"its patch is not read: more than {MAX_PATCH_CHARACTERS:,} characters")
+            patch = None
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
-        name, patch = ids.of_trajectory(trajectory, file), None if patch is None or is_long else _text(patch)
-        n_published = len(trajectory.published.steps) if trajectory.published is not None else None
+        name, n_published = (
+            ids.of_trajectory(trajectory, file),
+            trajectory.published and len(trajectory.published.steps),
+        )
         too_many = f"more views than the limit of {MAX_VIEWS:,} per run; split it"
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
-        of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed, patch)
+        of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed)
         # An unknown turn, 0, becomes null.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
-        answers.append((number, *of_item, turns, calls, *used))
+        answers.append((number, *of_item, patch and _text(patch), turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]
-    result.counts["n_skipped"] = len(skipped)
-    result.unread.update(f"file {_kind_of(path)}" for path in skipped)
+    counts["n_skipped"] = len(skipped)
+    unread.update(f"file {_kind_of(path)}" for path in skipped)
     frames.append(pl.DataFrame(views, schema=dict(VIEW_COLUMNS), orient="row"))
     return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
 
@@ -226,11 +227,6 @@ def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> It
     whole = "everything the steps showed" if is_union else "" if trajectory.final else "none"
     yield f"  final context: {whole}".rstrip()
     yield from (f"            {view}" for view in (() if is_union else trajectory.final or ()))
-    if trajectory.published is not None:
-        n = counted(len(trajectory.published.steps), "step")
-        none = "" if trajectory.published.final else " none"
-        yield f"  ContextBench's published converter reads {n}; its final context:{none}"
-        yield from (f"            {view}" for view in trajectory.published.final or ())
     used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
     yield from [f"  usage: {', '.join(used)}"] * bool(used)
     yield from (f"  note: {note}" for note in trajectory.notes)

@@ -1,32 +1,58 @@
-"""An import: its request, checked against the lake, its files, its task, and the items that the task asks."""
+"""An import: its request, checked against the lake, its files, the items that it is asked, and what it counts."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
+import dataframely as dy
 import polars as pl
 
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
-from ingest.runs.imported_runs import Imported, Tables
+from ingest.runs.ranking_rows import DOCUMENTS_HELP
+from ingest.runs.trajectory import Unread
 from ingest.sources.input_file import InputFile
-from lake.benchmarks import tasks_of
+from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import AnswerKind, Task
 from lake.declarations import CHUNKER_ALIASES
-from lake.errors import Exit, GoldspanError, lookup, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint
+from lake.outcome import Outcome
+from lake.parts import PartCounts
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
+from lake.tables.of_runs import RunItems
+from lake.text import counted
 
-MAX_SYSTEM_CHARACTERS = 120
+_MAX_SYSTEM_CHARACTERS = 120
 _MAX_ID_BYTES = 120  # A run's id is part of a file name, which may have 255 bytes including its digests
 _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
 )  # fmt: skip
+UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
+_SENTENCES = (
+    ("n_failed", "item", "failed: {}; reasons: table run_items"),
+    ("n_no_context", "", "no-context: {} without a final context"),
+    ("n_no_patch", "", "without a patch: {}"),
+    ("n_faulty_patches", "", "patches with faults: {}; reasons: table rejects"),
+    ("n_skipped", "", "files skipped: {} that are not trajectories"),
+    ("n_unresolved", "", "unresolved (no such file in the pool): {} of {all}"),
+    ("n_clamped", "range", "clamped: {} that ended one line past the end of the file"),
+    ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
+    ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
+    ("n_no_chunk", "document", "not a chunk of the named chunker: {}"),
+    ("n_beyond", "range", "kept as given: {} past the end of the file"),
+    ("n_reversed", "range", "kept as given: {} reversed or before line 1"),
+)
+"""Each count, its unit, and the sentence that the summary shows if it is not zero."""
 Say = Callable[[str], None]
+Tables = Mapping[str, pl.DataFrame]  # table → rows
+_Rows = TypeVar("_Rows", bound=dy.Schema)
 
 
 @dataclass(frozen=True)
@@ -64,11 +90,13 @@ class Search:
     fingerprint: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class ImportJob:
-    """One import in progress: of the answers of `program`, at its `cost`, or else of files that a user gives.
+    """One import: of the answers of `program`, at its `cost`, or else of files that a user gives; and its result.
 
-    `items` are those that the task asks, each with its `part` of the lake, its `pool_id` and its `query_sha256`.
+    `items` are those that the task asks, each with its `part` of the lake, its `pool_id` and its `query_sha256`;
+    `n_items` of them were asked and can be scored. In `counts`, n_reading are the tool calls meant to show parts of
+    files, and n_showing those that did; `unresolved` is an example of a path that matches no file.
     """
 
     lake: Lake
@@ -80,6 +108,13 @@ class ImportJob:
     rejects: Rejects
     program: Search | None = None
     cost: Mapping[str, object] = field(default_factory=dict)
+    n_items: int = 0
+    is_current: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    unresolved: str = ""
+    unread: Unread = field(default_factory=Unread)
+    notes: list[str] = field(default_factory=list)
+    views: pl.DataFrame = field(default_factory=pl.DataFrame)  # what all trajectories showed
 
     @classmethod
     def of(
@@ -93,7 +128,7 @@ class ImportJob:
         task = _asked_task(lake, request, kind)
         return cls(lake, request, files, task, _asked_items(lake, request, task), chunker, rejects, program)
 
-    @cached_property
+    @property
     def input_file(self) -> InputFile:
         """The file or folder as given, with the unit and the example of its format for messages."""
         return replace(self.files.input_file, unit=self.files.importer.unit, example=self.files.importer.example)
@@ -114,33 +149,73 @@ class ImportJob:
             name = name[:-1]
         return f"{self.task.name}--{name}--{self.stamp[:8]}".replace("/", ".")
 
-    @cached_property
-    def result(self) -> Imported:
-        """The summary of the import, filled in as it proceeds."""
+    @property
+    def folders(self) -> dict[str, str]:
+        """The folders of the run's parts in the lake."""
+        return {"benchmark": self.task.benchmark, "run_id": self.run_id}
+
+    def add_unresolved(self, paths: pl.Series) -> None:
+        """Count paths that match no file, and keep the first one as an example."""
+        self.counts["n_unresolved"] += len(paths)
+        self.unresolved = self.unresolved or str(next(iter(paths), ""))
+
+    def sentences(self) -> list[str]:
+        """The counts as sentences: for trajectories, how much was read; then every count that is not zero."""
+        n, sentences = self.counts, list[str]()
+        if self.files.importer.kind == "trajectory":
+            n_all = n["n_done"] + n["n_failed"] + n["n_no_context"]
+            steps, spans = counted(n["n_steps"], "step"), counted(n["n_spans"], "span")
+            sentences.append(f"trajectories: {n_all:,}, with {steps} and {spans}")
+        if n["n_not_understood"]:
+            share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
+            percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
+            most = self.unread.of_calls().summary(3)
+            sentences.append(f"not understood: {share} ({percent}), most often {most}")
+        if 2 * n["n_showing"] < n["n_reading"]:
+            share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
+            hint = "`python -m ingest show FILE` lists them"
+            sentences.append(f"warning: output understood of only {share} that read files; {hint}")
+        if n["n_unresolved"] == n["n_hits"] > 0 and not n["n_calls"]:
+            sentences.append(f"warning: no document in it is a file of its item's pool. {DOCUMENTS_HELP}")
+        paths = counted(n["n_hits"], "path") + (f", such as {self.unresolved[:80]!a}" if self.unresolved else "")
+        for name, unit, sentence in _SENTENCES:
+            if n[name]:
+                sentences.append(sentence.format(counted(n[name], unit) if unit else f"{n[name]:,}", all=paths))
+        return sentences
+
+    def summary(self) -> list[str]:
+        """The `sentences`, with the items not asked, the tools and files not read, and the items skipped."""
+        n_not_asked, n_unknown, sentences = self.counts["n_not_asked"], self.counts["n_unknown"], self.sentences()
+        if n_not_asked:
+            share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
+            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
+        if self.unread:
+            sentences.append(f"not read: {self.unread.summary()}")
+        if n_unknown:
+            sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
+        return sentences
+
+    def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
+        """The result as the outcome that the command prints at its end."""
         importer, why = self.files.importer, "by its content" if self.request.format == AUTO else "as requested"
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
-        return Imported(self.run_id, importer.kind, read_as)
-
-
-ReadAnswers = tuple[pl.DataFrame, Callable[[ImportJob, pl.DataFrame, pl.DataFrame], Tables]]
-"""A file's answers (item_id, as in the file if unknown; position; …), and the function that makes the tables of a part.
-
-Its second argument are the items of the part that can be scored, by id, with a running number `item`; the third are
-the answers to its items.
-"""
+        n, warnings = self.counts, [f"run {self.run_id}, from {read_as}", *self.notes, *self.summary()]
+        if n["n_not_asked"]:
+            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n['n_not_asked']:,}"
+            warnings.append(f"if the system was asked all of them: {others}")
+        return Outcome(
+            written, self.n_items, n["n_done"], n["n_missing"], n["n_failed"] + n["n_no_context"], n["n_rejected"],
+            n["n_tied"], warnings, hint=hint, tally=parts or PartCounts(),
+        )  # fmt: skip
 
 
 def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:
     """Check the benchmark, chunker and system name; return the chunker's full name, None if none is given."""
-    benchmarks = [part.name for part in lake.parts("benchmarks")]
-    if not benchmarks:
-        raise lake.lacks("the lake holds no benchmark")
-    if request.benchmark not in benchmarks:
-        raise unknown_name(request.benchmark, "benchmark", benchmarks)
-    chunkers, name = [part.name for part in lake.parts("chunkers")], request.system
-    if not (name and name == name.strip() and name.isprintable() and len(name) <= MAX_SYSTEM_CHARACTERS):
-        message = f"the system name {name[:40]!a} must have 1 to {MAX_SYSTEM_CHARACTERS} printable characters"
+    check_benchmark(lake, request.benchmark)
+    chunkers, name = {part.name: part.name for part in lake.parts("chunkers")}, request.system
+    if not (name and name == name.strip() and name.isprintable() and len(name) <= _MAX_SYSTEM_CHARACTERS):
+        message = f"the system name {name[:40]!a} must have 1 to {_MAX_SYSTEM_CHARACTERS} printable characters"
         raise GoldspanError(message, hint="Name the system, such as my-retriever v2.", code=Exit.USAGE)
     own, _, retriever = name.rpartition("+")
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
@@ -149,9 +224,7 @@ def _checked_chunker(lake: Lake, request: ImportRequest) -> str | None:
         message = f"the system name {name!r} belongs to a built-in system"
         raise GoldspanError(message, hint="Choose another name.", code=Exit.USAGE)
     chunker = CHUNKER_ALIASES.get(request.chunker, request.chunker)
-    if chunker and chunker not in chunkers:
-        raise unknown_name(chunker, "chunker of this lake", chunkers)
-    return chunker or None
+    return lookup(chunker, "chunker of this lake", chunkers) if chunker else None
 
 
 def _asked_task(lake: Lake, request: ImportRequest, kind: AnswerKind) -> Task:
@@ -186,3 +259,20 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
     if not asked or (items_of_task := with_pools_of(lake, task, pl.concat(asked)).collect()).is_empty():
         raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
     return items_of_task
+
+
+def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame[RunItems]:
+    """The outcomes of items, from item_id, status and other known columns; a null status means an unanswered item."""
+    is_missing = pl.col("status").is_null()
+    whole = run_rows(RunItems, run_id, rows).with_columns(
+        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
+        pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
+    )  # fmt: skip
+    return RunItems.cast(whole.with_columns(pl.col("status").fill_null(UNANSWERED)))
+
+
+def run_rows(schema: type[_Rows], run_id: str, rows: pl.DataFrame) -> dy.DataFrame[_Rows]:
+    """Rows of a run's table; columns that `rows` does not have are null."""
+    given = rows.with_columns(run_id=pl.lit(run_id))
+    missing = {name: pl.lit(None) for name in schema.column_names() if name not in given.columns}
+    return schema.cast(given.with_columns(**missing))

@@ -1,5 +1,6 @@
 """An agent's recorded session: its rows, the events that a format reads from them, and the resulting trajectory."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -19,9 +20,8 @@ _MAX_DEPTH = 50  # levels of subagents' files that are read
 class Note(NamedTuple):
     """Information in a record other than tool calls; an empty text says nothing.
 
-    `root`: the folder the session began in, to which paths are made relative; the first counts. `folder`: the folder of
-    the calls after it, also such a root. `prompt`: a text that the agent was asked; the first few identify the item.
-    `answer`: a text by it. `model`: the model that answered. `unread`: anything not understood.
+    Paths are made relative to the first `root`, or to the first `folder`, which is also that of the calls after it. The
+    first few texts of a `prompt` identify the item; an `answer` is a text by the agent; `unread` is not understood.
     """
 
     kind: Literal["root", "folder", "prompt", "answer", "model", "unread"]
@@ -45,8 +45,7 @@ Event = ToolCall | Note | Answer | AgentUsage
 class Session:
     """The record of a session: `parts` are its rows, then those of each file that belongs to it (paths in `opened`).
 
-    `row` is the object that holds its rows, empty if they are the file's own. `turns` numbers the answers so far by
-    key, `turn` is the number of the latest, `folder` that of the next call.
+    `row` is the object that holds its rows, if one does. `turns` numbers the answers by key, `turn` is the latest.
     """
 
     file: TrajectoryFile
@@ -124,11 +123,11 @@ class Session:
             n_turns=len(answers) or usage.n_turns, n_calls=len(calls),
         )  # fmt: skip
         paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
-        plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
+        plain = [f"/{path}" for path in paths if not path.startswith(("/", "~", ".."))]
         # If no root is recorded, it follows from a file that is named by an absolute and by a relative path.
-        pairs = ((whole, f"/{path}") for whole in paths if whole.startswith("/") for path in plain)
+        pairs = ((whole, path) for whole in paths if whole.startswith("/") for path in plain)
         roots = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
-        root = next(filter(None, notes["root"]), "") or next(roots, "")
+        root = next(filter(None, chain(notes["root"], roots)), "")
         below = _below(root.rstrip("/\\"))
         calls = [replace(call, views=renamed(call.views, below)) for call in calls]
         showing = [call for call in calls if call.views]
@@ -147,14 +146,13 @@ class Session:
 
 def _below(root: str) -> Callable[[str], str]:
     """A function that makes paths relative to the folder a session began in; the folder itself becomes empty."""
-    in_windows = root[1:3] in (":\\", ":/") and root[:1].isalpha()
+    in_windows = re.match(r"[A-Za-z]:[\\/]", root) is not None
     root = root.replace("\\", "/") if in_windows else root
 
     def below(path: str) -> str:
         if in_windows:
-            path = path.replace("\\", "/")
             # Git Bash writes the drive as a folder.
-            path = f"{root[:2]}{path[2:]}" if path.lower().startswith(f"/{root[0].lower()}/") else path
+            path = re.sub(f"(?i)^/{root[0]}/", f"{root[:2]}/", path.replace("\\", "/"))
         return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
 
     return below
@@ -186,10 +184,8 @@ def session_importer(
 ) -> Importer:  # fmt: skip
     """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
 
-    `holders` are the keys under which an object may hold events. `is_event` recognises an event that only this format
-    has, `is_holder` an object that holds such, even if none is recorded; `item_of` gives its item. `events_of` gives a
-    record's events in order: calls and notes, then the usage. `is_part` recognises, by its first event and its name, a
-    file that is part of another session.
+    An object holds events under one of `holders`; `is_event` recognises an event that only this format has, `is_holder`
+    an object without any, `is_part` by its first event and its name a file that is part of another session.
     """
 
     def recognise(head: bytes, path: str) -> bool:

@@ -1,9 +1,7 @@
 """Imported trajectories as rows of the lake: each path with its file, the usage with its costs, the rest as given."""
 
 import json
-from collections import Counter
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,11 +9,9 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
-from ingest.runs.imported_runs import Tables, run_items, run_rows
-from ingest.runs.ranking_rows import REPEATED
+from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import ImportJob, ReadAnswers
-from ingest.runs.resolve_paths import measured, with_files
+from ingest.runs.request import ImportJob, Tables, run_items, run_rows
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
@@ -27,17 +23,16 @@ _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_w
 _LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
-    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
-    "no_generation",
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "no_generation",
 )  # fmt: skip
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 
 
-def read_trajectories(job: ImportJob) -> ReadAnswers:
-    """The `ReadAnswers` of trajectories: one per item, undamaged if possible; other damaged ones become rejects."""
+def read_trajectories(job: ImportJob) -> pl.DataFrame:
+    """The trajectories, one per item, undamaged if possible; other damaged ones become rejects."""
     queries = job.lake.scan("queries", benchmark=job.task.benchmark, query=job.task.query)
     ids = Ids.of(job.items, lambda: dict(queries.select("item_id", "text").collect().iter_rows()))
-    views, answers = parse_runs(job.files, ids, job.rejects, job.result)
+    views, answers = parse_runs(job.files, ids, job.rejects, job.counts, job.unread)
     if answers.is_empty():
         reasons = [reject.reason for reject in job.rejects]
         raise job.input_file.wrong(what="it holds no trajectory of an item", examples=reasons)
@@ -54,22 +49,21 @@ def read_trajectories(job: ImportJob) -> ReadAnswers:
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():
         job.rejects.add(job.input_file.name, f"{position}, item {item_id}", failed)
-    views = views.join(kept.filter(is_whole), on="trajectory", how="semi", maintain_order="left")
+    job.views = views.join(kept.filter(is_whole), on="trajectory", how="semi", maintain_order="left")
     others = answers.filter(~is_known).with_columns(item_id="named")
-    rows = pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
-    return rows, partial(trajectory_tables, views)
+    return pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
 
 
-def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
+def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
     """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
-    counts = job.result.counts
+    counts = job.counts
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
     counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
-    rows = views.join(of_item, on="trajectory", maintain_order="left")
-    rows = with_files(job, rows.with_columns(plain=plain), "plain", whole_trees=True)
+    rows = job.views.join(of_item, on="trajectory", maintain_order="left")
+    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
     # Lines are 0-based and half-open from here on.
     given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
     to_the_end = pl.when(given_start > 1).then(pl.max_horizontal(given_start, last))
@@ -79,14 +73,14 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
     spans = final.filter(pl.col("path").is_not_null() & start.is_not_null())
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
-    returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
-    n_nws = added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum())
-    facts = answers.drop("item_id").join(returned, on="item", how="left").join(n_nws, on="item", how="left")
+    sizes = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
+    sizes = sizes.join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
+    facts = answers.drop("item_id").join(sizes, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
-    status = pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done"))
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
     facts = facts.select(
-        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")), status=status,
+        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
+        status=pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")),
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
     )  # fmt: skip
     outcomes = items.select("item_id", "item").join(facts, on="item", how="left")
@@ -105,7 +99,7 @@ def trajectory_tables(views: pl.DataFrame, job: ImportJob, items: pl.DataFrame, 
         n_steps=int(ended["n_steps"].sum()), n_hits=distinct.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
-    job.result.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
+    job.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
     hits, usage = run_rows(Hits, job.run_id, rows), run_rows(ItemUsage, job.run_id, used)
@@ -149,10 +143,8 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     if isinstance(report, dict):
         by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
         outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
-        if not outcomes:
-            for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
-                ids = (str_at(name) for key in keys for name in list_at(report, key))
-                outcomes |= dict.fromkeys(filter(None, ids), is_resolved)
+        for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
+            outcomes |= {str_at(name): is_resolved for key in keys for name in list_at(report, key) if str_at(name)}
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False
     if not outcomes:
@@ -163,40 +155,39 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
 
 def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to known items with `usd`, `prices` and `resolved`, from the files that the request names."""
-    request, unpriced, n_known, rows = job.request, set[str](), Counter[bool](), list[tuple[object, ...]]()
+    request, models, prices_name, unpriced = job.request, dict[str, Prices](), "", set[str]()
     outcomes, others = outcomes_in(request.resolved) if request.resolved else ({}, None)
-    models, prices_name = dict[str, Prices](), ""
     if file := request.prices:
         prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
         models, prices_name = prices.models, f"{file.name}, {prices.date}"
-    upstream = dict(job.items.select("item_id", "upstream_id").iter_rows())
+    upstream, rows = dict(job.items.select("item_id", "upstream_id").iter_rows()), list[tuple[object, ...]]()
     for row in answers.select("item_id", *USAGE).iter_rows(named=True):
-        names, usd = (row["item_id"], upstream[row["item_id"]]), row["usd"]
+        names, usd, priced_by = (row["item_id"], upstream[row["item_id"]]), row["usd"], None
         resolved = max((outcomes[name] for name in names if name in outcomes), default=others)
-        n_known.update([resolved] if resolved is not None else [])
-        model, is_priced = row["model"] or "", False
+        model = row["model"] or ""
         if models and usd is None and row["n_input"] is not None:
             if price := models.get(max((name for name in models if name in model), key=len, default="")):
-                by_kind, is_priced = price.model_dump(exclude_none=True), True
+                by_kind, priced_by = price.model_dump(exclude_none=True), prices_name
                 dollars = ((row[name] or 0) * by_kind.get(kind, price.input) for name, kind in _TOKENS.items())
                 usd = float(sum(dollars)) / 1_000_000
             else:
                 unpriced.add(model or "a model without a name")
-        rows.append((usd, prices_name if is_priced else None, resolved))
+        rows.append((usd, priced_by, resolved))
     columns = table("usage").columns
     costs = pl.DataFrame(rows, {name: columns[name] for name in ("usd", "prices", "resolved")}, orient="row")
     if models:
         none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
-        job.result.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
+        job.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
     if request.resolved:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what = f"{request.resolved.name} has no item of {request.benchmark}"
-            raise GoldspanError(
-                what, where=str(request.resolved), examples=[ascii(name[:120]) for name in list(outcomes)[:3]],
-                hint=f"{_LIKE_OUTCOMES} --skip-unknown accepts it anyway.", code=Exit.INVALID,
-            )  # fmt: skip
-        n = counted(n_known.total(), "item")
-        job.result.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_known[True]:,} resolved")
+            what, hint = (
+                f"{request.resolved.name} has no item of {request.benchmark}",
+                "--skip-unknown accepts it anyway.",
+            )
+            examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
+            raise job.input_file.wrong(what, examples=examples, hint=f"{_LIKE_OUTCOMES} {hint}")
+        n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
+        job.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)

@@ -10,9 +10,8 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 
-from ingest.runs.imported_runs import Imported
 from ingest.runs.importing import import_run
-from ingest.runs.request import ImportRequest
+from ingest.runs.request import ImportJob, ImportRequest
 from lake.benchmarks import TASKS
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import GoldspanError
@@ -54,7 +53,7 @@ class Settings(TypedDict, total=False):
 
 def imported(
     lake: Lake, given: bytes | Path, *, write: bool = True, name: str = "given.txt", **settings: Unpack[Settings]
-) -> Imported:
+) -> ImportJob:
     """Import a file, or bytes under a name."""
     path = given if isinstance(given, Path) else put(lake.root.parent / "files" / name, given)
     request = dataclasses.replace(ImportRequest(path, "repoeval", "mine"), **settings)

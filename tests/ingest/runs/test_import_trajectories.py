@@ -224,7 +224,7 @@ def test_nothing_is_left_of_an_import_that_ends_midway(lake: Lake, monkeypatch: 
     def stop(*arguments: object, **more: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ingest.runs.imported_runs.ImportedRun.conclude", stop)
+    monkeypatch.setattr("ingest.runs.importing._row", stop)
     with pytest.raises(KeyboardInterrupt):
         imported(lake, THREE, name="other.jsonl", system="another")
     assert stored(lake.root, "runs") == {name: data for name, data in before.items() if name.startswith("runs/")}

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from ingest.runs.bundled_runs import import_recorded
-from ingest.runs.imported_runs import delete_imported_runs
+from ingest.runs.importing import delete_imported_runs
 from ingest.sources.folder import open_folder
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -49,7 +49,7 @@ def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: La
     assert systems(lake) == [("one", "imported")]
     assert result.rejected == 1
     ((source, position, reason),) = refused(lake)
-    assert (source, position) == ("broken.jsonl", "system broken")
+    assert (source, position) == ("broken", "broken.jsonl")
     assert reason in result.warnings[0]
 
 

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ingest.commands import app
-from ingest.runs.imported_runs import Imported
+from ingest.runs.request import ImportJob
 from ingest.runs.usage import TokenCounts, seconds_between
 from ingest.runs.values import object_at
 from lake.errors import Exit, GoldspanError
@@ -183,7 +183,7 @@ def calls(n_read: int, n_refused: int) -> bytes:
     return rows(*events, said_by_claude("done"))
 
 
-def notes(result: Imported) -> list[str]:
+def notes(result: ImportJob) -> list[str]:
     return result.outcome("here", "").warnings
 
 
@@ -255,4 +255,4 @@ LOG = b"--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 2\nCo
 @pytest.mark.parametrize("name", [f"{ROCKETS}.log", "a.zip"])
 def test_a_format_of_which_no_real_file_was_seen_says_so(lake: Lake, name: str) -> None:
     result = imported(lake, zipped({f"{ROCKETS}.log": LOG}) if name == "a.zip" else LOG, name=name)
-    assert (result.counts["n_done"], "experimental: no real file" in result.read_as) == (1, True)
+    assert (result.counts["n_done"], "experimental: no real file" in notes(result)[0]) == (1, True)
