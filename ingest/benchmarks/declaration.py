@@ -21,7 +21,7 @@ from lake.text import counted
 class PoolGroup:
     """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory.
 
-    Contents are rows of `blobs`, or by sha256 in `contents` if only those that the lake lacks are to become rows.
+    Contents are rows of `blobs`, or, if only those that the lake lacks are to become rows, by sha256 in `contents`.
     """
 
     name: str
@@ -37,10 +37,7 @@ _Rows = TypeVar("_Rows", bound=dy.Schema)
 
 @dataclass
 class SubsetRows:
-    """The rows of one part, as a benchmark's reader returns them; `pools` may be a generator, so iterate over it once.
-
-    The benchmark's name is added by `named`, since own data is read by the same reader as the published data.
-    """
+    """The rows of one part without the benchmark's name; `pools` may be a generator, so iterate over it once."""
 
     items: dy.DataFrame[Items]
     queries: dy.DataFrame[QueryRows]
@@ -79,6 +76,18 @@ def table_rows(schema: type[_Rows], rows: Rows) -> dy.DataFrame[_Rows]:
     return schema.cast(pl.concat([nothing, given], how="diagonal"))
 
 
+def drawn_ids(
+    items: Sequence[tuple[object, object, bool]], limit: int, notes: list[str], others: str = "cannot be scored"
+) -> set[str]:
+    """The ids of a seeded sample of items (id, repository, whether it is ready): of those that are ready, if any."""
+    ready = [item for item in items if item[2]]
+    if limit < len(items) and 0 < len(ready) < len(items):
+        notes.append(f"drawn from {len(ready):,} of {counted(len(items), 'item')}: the others {others}")
+        items = ready
+    frame = pl.DataFrame([item[:2] for item in items], {"item_id": pl.String, "repo": pl.String}, orient="row")
+    return set(stratified(frame, limit)["item_id"])
+
+
 class PartToRead(NamedTuple):
     """A part of a subset's items, read when `read` is called; `name` is or begins with `part_of(subset)`."""
 
@@ -98,28 +107,23 @@ def in_one_part(
         rows = read(raw, subset, rejects, **options)
         if limit is None:
             return rows
-        items: pl.DataFrame = rows.items
-        scorable = items.filter("scorable")
-        if limit < items.height and 0 < scorable.height < items.height:
-            of = f"{scorable.height:,} of {counted(items.height, 'item')}"
-            raw.notes.append(f"drawn from {of}: the others cannot be scored")
-            items = scorable
-        items = stratified(items, limit)
-        queries, gold = (
-            frame.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
-            for frame in (rows.queries, rows.gold)
+        ids = drawn_ids(rows.items.select("item_id", "repo", "scorable").rows(), limit, raw.notes)
+        is_drawn = pl.col("item_id").is_in(ids)
+        return replace(
+            rows,
+            items=Items.cast(rows.items.filter(is_drawn)),
+            queries=QueryRows.cast(rows.queries.filter(is_drawn)),
+            gold=GoldSpans.cast(rows.gold.filter(is_drawn)),
         )
-        queries, gold = QueryRows.cast(queries), GoldSpans.cast(gold)
-        return replace(rows, items=Items.cast(items), queries=queries, gold=gold)
 
     yield PartToRead(subset, limited)
 
 
 @dataclass(frozen=True)
 class DataLocation:
-    """A key below `data` in a declaration of own data: a folder or zip of files (`is_tree`), or rows.
+    """A key below `data` in a declaration: rows, or the files that it `holds` of a folder or zip (`is_tree`).
 
-    `usual` is its path in the published layout; of a folder's files, those at paths that it `holds` are read.
+    `usual` is its path in the published layout.
     """
 
     usual: str

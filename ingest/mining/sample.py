@@ -176,7 +176,9 @@ def _open_checked(file: Path, name: str, digest: str) -> io.BytesIO:
     return io.BytesIO(data)
 
 
-def made_tree(folder: str, rows: Mapping[str, Callable[[], Iterable[object]]], digest: str, end: str = "\n") -> Tree:
+def made_tree(
+    folder: str, rows: Mapping[str, Callable[[], Iterable[object]]], digest: str = "", end: str = "\n"
+) -> Tree:
     """A folder of files of rows, by path, which are made when they are read."""
 
     def opened(of_file: Callable[[], Iterable[object]]) -> io.BytesIO:

@@ -19,11 +19,10 @@ MAX_SEARCHED_BYTES = 1_000_000
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository; `is_replaced`: undecodable bytes had been replaced before it was stored."""
+    """A regular file of a repository."""
 
     path: str
     data: bytes
-    is_replaced: bool = False
 
 
 def is_searched(path: str, data: bytes) -> bool:
@@ -80,12 +79,13 @@ def _checked(
     seen: set[str | None] = set()
     for path, blob_id, data in rows:
         reason = _why_not(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
+        # Text may have been decoded with U+FFFD before it was stored.
         is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
         if path is None or data is None or (reason and not is_replaced):
             rejects.add(where, f"path {path}", reason)
             continue
         seen.add(path)
-        yield TreeFile(path, data, is_replaced=is_replaced)
+        yield TreeFile(path, data)
 
 
 def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str:

@@ -7,18 +7,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import polars as pl
-
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Find, PartReader, at_snapshots, repository_finder
+from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.pools import stratified
 from lake.rejects import Rejects
-from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 
@@ -74,7 +70,9 @@ def parts(
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], raw.notes)
     if limit is not None:
-        instances = _drawn(instances, find, limit, raw.notes)
+        ready = [(each.item_id, each.repo, each.why_not is None and find(each) is not None) for each in instances]
+        kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
+        instances = [instance for instance in instances if instance.item_id in kept]
     reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
     if (n := len(instances)) <= ITEMS_OF_A_PART:
         yield PartToRead(subset, partial(reader.read, instances))
@@ -84,18 +82,6 @@ def parts(
             some = ordered[start : start + ITEMS_OF_A_PART]
             yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
-
-
-def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:
-    had = [instance for instance in instances if instance.why_not is None and find(instance) is not None]
-    if 0 < len(had) < len(instances):
-        n = f"{len(had):,} of {counted(len(instances), 'item')}"
-        notes.append(f"drawn from {n}: the others have no repository here or an unreadable row")
-        instances = had
-    names = [(instance.item_id, instance.repo) for instance in instances]
-    frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
-    kept = set(stratified(frame, limit)["item_id"])
-    return [instance for instance in instances if instance.item_id in kept]
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:

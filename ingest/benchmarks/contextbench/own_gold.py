@@ -10,10 +10,8 @@ from urllib.parse import unquote
 from ingest.benchmarks.contextbench.gold import GoldSpan, decode_gold, docs_path, is_missing, span_of
 from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
 from ingest.contents.definitions import Found, definitions_of, ending_of
-from ingest.sources.repository import Repository
 from ingest.sources.strict_yaml import shown
 from lake.offsets import split_lines
-from lake.rejects import Rejects
 from lake.text import decode, listed
 
 OWN_GOLD = re.compile(
@@ -145,17 +143,6 @@ def _ranges(lines: object) -> Iterator[tuple[object, object]]:
             yield match[1], match[2] or match[1]
         else:
             yield (part[0], part[-1]) if isinstance(part, list) and len(part) in (1, 2) else (part, part)
-
-
-def named_files(spans: Sequence[GoldSpan], repository: Repository) -> tuple[dict[str, bytes], set[str]]:
-    """The files of a repository that gold may mean, each under its path, and the paths of all files."""
-    ends = {end for span in spans for end in ends_of(span)}
-    files, paths = dict[str, bytes](), set[str]()
-    for file in repository(Rejects()):
-        paths.add(file.path)
-        if file.path in ends:
-            files[file.path] = file.data
-    return files, paths
 
 
 def locate(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ingest.benchmarks.declaration import PoolGroup
-from ingest.benchmarks.repoeval.tasks import CompletionTask
+from ingest.benchmarks.fields import FieldError, check
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
@@ -41,24 +41,20 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
             repo, _, path = entry.path.removeprefix(top).partition("/")
             if not entry.path.startswith(top) or not path:
                 continue
-            if entry.size > MAX_SOURCE_BYTES or n_bytes + entry.size > MAX_POOL_BYTES:
-                reason = f"it takes the repositories over the limit of {MAX_POOL_BYTES:,} bytes"
-                if entry.size > MAX_SOURCE_BYTES:
-                    reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
-                rejects.add(tree.location, f"entry {entry.path}", reason)
-                continue
-            n_bytes += entry.size
+            size = entry.size
             try:
+                check(
+                    size <= MAX_SOURCE_BYTES, f"it has {size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a file"
+                )
+                check(n_bytes + size <= MAX_POOL_BYTES, f"it takes the repositories over {MAX_POOL_BYTES:,} bytes")
+                n_bytes += size
                 data = entry.read()
-            except UnreadableFileError as error:
-                rejects.add(tree.location, f"entry {entry.path}", f"cannot be read: {error.reason}")
-                continue
-            n_lines += data.count(b"\n")
-            if n_lines > MAX_POOL_LINES:
-                reason = f"it takes the repositories over the limit of {MAX_POOL_LINES:,} lines"
-                rejects.add(tree.location, f"entry {entry.path}", reason)
-                continue
-            yield f"{folder}/{repo}", path, data
+                n_lines += data.count(b"\n")
+                check(n_lines <= MAX_POOL_LINES, f"it takes the repositories over {MAX_POOL_LINES:,} lines")
+            except (FieldError, UnreadableFileError) as error:
+                rejects.add(tree.location, f"entry {entry.path}", str(error))
+            else:
+                yield f"{folder}/{repo}", path, data
 
     return PoolGroup(folder, *pool_frames(files()))
 
@@ -137,18 +133,16 @@ def _count(text: str) -> Counter[str]:
     return Counter(lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower))
 
 
-def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
+def constructed_pools(group: PoolGroup, items: pl.DataFrame) -> list[PoolGroup]:
     """Pools of each constructed kind: a repository with files of others; none without other repositories or tasks."""
-    prompts: dict[str, list[str]] = {}
-    for task in tasks:
-        prompts.setdefault(task.repo, []).append(task.prompt)
+    prompts = items.group_by("repo").agg("prompt").rows()
     repo = pl.col("pool_id").str.split("/").list.last()
     has_others = group.files["pool_id"].n_unique() > 1
     words = DocumentWords.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
     pools = []
     for kind, part in CONSTRUCTED_POOLS.items():
         files = group.files.with_columns(pool_id=pl.lit(f"{kind}/") + repo)
-        queries = {f"{kind}/{name}": texts for name, texts in prompts.items()}
+        queries = {f"{kind}/{name}": texts for name, texts in prompts}
         pools.append(PoolGroup(part, with_others(files, words, queries, kind), group.blobs.clear()))
     return pools
 
