@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from os.path import isfile
@@ -34,9 +34,7 @@ _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _MEANINGS = {"problem_statement": "question", "gold": "gold", "repo": "repository", "commit": "commit"}
 _SHAPES = (
     f"Read are BEIR folders, rows of SWE-bench ({', '.join(sorted(rows.WITH_PATCH))}), and rows with a question and "
-    "places. Name your keys: --query KEY, --gold 'KEY[].PATH:LINES' (one place in a row: 'PATH:LINES' or "
-    "'PATH:START-END'; files alone: 'KEY[].PATH' or KEY), --repo KEY, --commit KEY. Any other shape is declared: "
-    "docs/own-data.md."
+    "places. Name your keys: --query KEY, --gold 'KEY[].PATH:LINES', --repo KEY, --commit KEY; see docs/own-data.md."
 )
 
 
@@ -104,24 +102,19 @@ def declare_own(
 
 
 def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
-    """Notes on the keys at which the first rows have their fields; an error if they have no question or no gold.
-
-    If these are rows with a patch, `fields` gets it as gold.
-    """
+    """Check that the first rows have a question and gold; note at which keys, or take their patch as gold."""
     unread, used = Rejects(), {**rows.OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
     head = [row for _, row in islice(read_rows(entry, unread, row_keys=rows.question_keys(used)), 20)]
     if not head:
         reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
         hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
         raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-    known = {key for row in head for key in row}
-    if fields.get("gold", "patch") == "patch" and (known >= rows.MULTI or known >= rows.WITH_PATCH):
+    keys, notes, problems, near = list(dict.fromkeys(key for row in head for key in row)), [], [], ""
+    if fields.get("gold", "patch") == "patch" and any(form.issubset(keys) for form in (rows.MULTI, rows.WITH_PATCH)):
         fields["gold"] = "patch"
         return []
-    keys, notes, problems, near = list(dict.fromkeys(key for row in head for key in _keys(row))), [], [], ""
     for field, meaning in _MEANINGS.items():
-        found = (path for path in used[field] if any(_has(row, field, path) for row in head))
-        path = next(found, "")
+        path = next((path for path in used[field] if any(_has(row, field, path) for row in head)), "")
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
         if not path and (field in fields or field in ("problem_statement", "gold")):
             problems.append(f"no row has the {meaning} ({', '.join(used[field])})")
@@ -131,8 +124,7 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
         hint += f"{near or f'Its rows have {listed(keys)}.'} {_SHAPES}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
-    unread_keys = ["the key `optional` is not read: only required regions are gold"] * ("optional" in known)
-    return [", ".join(notes), *unread_keys]
+    return [", ".join(notes)]
 
 
 def _has(row: JsonObject, field: str, path: str) -> bool:
@@ -142,22 +134,12 @@ def _has(row: JsonObject, field: str, path: str) -> bool:
     return value is not MISSING if field == "gold" else isinstance(value, str)
 
 
-def _keys(value: object, above: str = "") -> Iterator[str]:
-    """The paths of the keys of a row, with those of objects in it."""
-    entry = value[0] if isinstance(value, list) and value else value
-    if not isinstance(entry, dict):
-        yield above
-    else:
-        above += "[]" * isinstance(value, list) + "." * bool(above)
-        yield from (path for key, each in entry.items() for path in _keys(each, f"{above}{key}"))
-
-
 def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> list[str]:
     """Gather the repositories in `folder` below `home`; return notes on those that are absent or at no commit.
 
-    Below `git`, a link leads to each git repository of which rows name commits; in `repo_files` there is a Parquet file
-    for each other folder. Folders are called after an item or its repository; `folder` itself is the repository of rows
-    that name none or its own name, or whose gold files are in it and in no other.
+    Folders are called after an item or its repository; `folder` itself is the repository of rows that name none or its
+    own name, or whose gold files are in it and in no other. Git repositories of which rows name commits become links
+    below `git`, all others Parquet files in `repo_files`.
     """
     for each in ("git", "repo_files"):
         shutil.rmtree(home / each, ignore_errors=True)
@@ -181,7 +163,7 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
         n_commits = len({each.commit for each in of_name} - {rows.NO_COMMIT}) if name == of_name[0].repo else 0
         if source is None:
             absent.append(name.removeprefix("own/"))
-        elif _is_bare(source) or (n_commits and (source / ".git").exists()):
+        elif all(map(Path.exists, (source / "HEAD", source / "objects"))) or (n_commits and (source / ".git").exists()):
             link = home / "git" / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(source.resolve())
@@ -191,13 +173,19 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
                 notes.append(f"{source} is not a git repository: it is read as it is, though its rows name {of}")
             if name == rows.OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
                 repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
-            tree, known = read_folder(source, ""), (source / ".git").exists() and _committed(source)
-            matches = [] if known else [_INSTALLED.match(entry.path) for entry in tree.entries]
+            entries, committed = read_folder(source, "").entries, set[str]()
+            # What git ignores, such as packages installed in the repository, is in no commit.
+            with suppress(DamagedRepositoryError, RepositoryError):
+                if (source / ".git").exists():
+                    committed = {entry.path for entry in GitFolder(source / ".git").listing("HEAD")}
+            matches = [] if committed else [_INSTALLED.match(entry.path) for entry in entries]
             unread = sorted({match[0] for match in matches if match})
-            known = known or {entry.path for entry in tree.entries if not entry.path.startswith(tuple(unread))}
             reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
-            kept = (entry for entry in tree.entries if entry.path in known and entry.size <= MAX_FILE_BYTES)
+            kept = (entry for entry in entries if entry.path in committed or not committed)
+            kept = (
+                entry for entry in kept if not entry.path.startswith(tuple(unread)) and entry.size <= MAX_FILE_BYTES
+            )
             files = {entry.path: entry.read() for entry in kept}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
@@ -205,14 +193,3 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
         there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
         notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
     return notes
-
-
-def _committed(folder: Path) -> set[str]:
-    """The paths in the last commit of a git repository, without what it ignores, such as packages installed in it."""
-    with suppress(DamagedRepositoryError, RepositoryError):
-        return {entry.path for entry in GitFolder(folder / ".git").listing("HEAD")}
-    return set()
-
-
-def _is_bare(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()

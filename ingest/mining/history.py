@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit and its only parent, which is empty for a first commit."""
+    """A commit and its parents, between blanks; empty for a first commit."""
 
     commit_id: str
     parent: str
@@ -53,8 +53,8 @@ class History:
         return done.out
 
     def commits(self) -> Iterator[Commit]:
-        """The commits that lead to the head, newest first, without merges."""
-        how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
+        """The commits that lead to the head, newest first; merges without their changes."""
+        how = ("log", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
         # Messages and paths contain no NUL, so any other characters in them are kept.
         words = self._text(*how, "--format=%H%x00%P%x00%an%x00%B%x00", self.head, "--").split("\0")[::-1]
 
@@ -72,14 +72,6 @@ class History:
                 after = words.pop() if status[0] in "RC" else path
                 changes.append(Change(status, "" if status == "A" else path, "" if status == "D" else after))
             yield Commit(commit_id.strip(), parents, author, message.strip(), tuple(changes))
-
-    def n_merges(self) -> int:
-        """The number of merges among the commits that lead to the head."""
-        return int(self._text("rev-list", "--count", "--merges", self.head, "--"))
-
-    def is_shallow(self) -> bool:
-        """Whether earlier commits are missing because the repository is a shallow clone."""
-        return (self.git.folder / "shallow").is_file()
 
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
         """A commit's changes to some files, as a unified diff."""

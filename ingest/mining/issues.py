@@ -46,6 +46,7 @@ def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
 
 
 COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
+    "merge": lambda commit: " " in commit.parent,
     "first commit": lambda commit: not commit.parent,
     "revert": lambda commit: re.search(r"^revert\b|^this reverts commit\b", commit.message, re.I | re.M),
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
@@ -57,9 +58,8 @@ COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "only renames": lambda commit: all(change.status == "R100" for change in commit.changes),
     f"more than {MAX_CHANGED_FILES} source files": lambda commit: len(_sources(commit)) > MAX_CHANGED_FILES,
 }
-"""Rule → whether it leaves a commit out, in the order in which they apply. Merges are left out before."""
+"""Rule → whether it leaves a commit out, in the order in which they apply."""
 
-MERGE = "merge"
 WHITE_SPACE, NO_OLD_LINE = "only white space", "no existing line"
 TOO_MANY = f"more than {MAX_CHANGED_LINES} lines"
 SAME_QUESTION = "same message as another commit"
@@ -79,7 +79,6 @@ class IssueMiner:
     @cached_property
     def tasks(self) -> list[dict[str, object]]:
         """The tasks as rows of ContextBench, sorted by id."""
-        self.n_commits = self.left_out[MERGE] = self.history.n_merges()
         candidates = dict[str, Commit]()
         for commit in self.history.commits():
             self.n_commits += 1
@@ -105,15 +104,14 @@ class IssueMiner:
 
     def summary(self) -> str:
         """A sentence with the number of tasks and of the commits that were left out."""
-        n_tasks = len(self.tasks)
         slices = Counter(str(row[column]) for column in ("source", "size") for row in self.tasks)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
-        rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
+        rules = (*COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
-        commits = counted(self.n_commits, "commit")
-        tasks = f"{counted(n_tasks, 'issue task')}{by_slice and f' ({by_slice})'} of {commits}"
-        cut_off = "; the clone is shallow, so older commits are missing: git fetch --unshallow"
-        return f"{tasks}; left out: {left_out or 'none'}{cut_off if self.history.is_shallow() else ''}"
+        tasks = f"{counted(len(self.tasks), 'issue task')}{by_slice and f' ({by_slice})'}"
+        told = f"{tasks} of {counted(self.n_commits, 'commit')}; left out: {left_out or 'none'}"
+        is_shallow = (self.history.git.folder / "shallow").is_file()
+        return told + "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
 
     def _task(self, commit: Commit, question: str) -> dict[str, object] | str:
         """The task of a commit, or the rule that leaves it out."""

@@ -13,7 +13,7 @@ from ingest.benchmarks.config import own_benchmark
 from ingest.benchmarks.declaration import Benchmark, declared_files
 from ingest.mining.history import History
 from ingest.mining.issues import IssueMiner
-from ingest.mining.miner import choose, folder_of, mine_functions
+from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import GENERATED, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
 from ingest.sources.git import MAX_BLOB_BYTES, form_fault
@@ -84,8 +84,9 @@ class CodeMiner:
                 raise UnreadableFileError(path, f"it has more than {MAX_BLOB_BYTES:,} bytes")
             return io.BytesIO(data)
 
+        folder = self.repository.replace("/", "_")
         files = [
-            Entry(f"{folder_of(self.repository)}/{path}", UNKNOWN_SIZE, partial(opened, path), made_from=blob_id)
+            Entry(f"{folder}/{path}", UNKNOWN_SIZE, partial(opened, path), made_from=blob_id)
             for path, blob_id in self.listing.items()
         ]
         return Tree("files", files)
@@ -109,24 +110,15 @@ MinedBenchmark = tuple[Benchmark, Source, Sequence[str], CodeMiner | IssueMiner]
 
 
 def mined(
-    history: History,
-    target: str,
-    label: str,
-    kinds: Sequence[str],
-    declared: Mapping[str, Benchmark],
-    n: int,
-    seed: str,
+    history: History, target: str, label: str, kinds: Sequence[str], known: Mapping[str, Benchmark], n: int, seed: str
 ) -> list[MinedBenchmark]:
-    """The benchmarks of the repository `target`, one per kind of task, each of at most `n` tasks drawn by `seed`.
-
-    They are named `label`, or if that is empty after the repository. Tasks are mined when they are first asked for.
-    """
+    """The benchmarks of the repository `target`, one per kind of task; tasks are mined when they are asked for."""
     name, repository, read_from = _names(target, label)
     pinned = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
     drawn, made = (history, repository, n, seed), list[MinedBenchmark]()
     for kind in kinds:
         like, title, meaning = MINED_TASKS[kind]
-        own = own_benchmark(declared[like], f"{name}-{kind}")
+        own = own_benchmark(known[like], f"{name}-{kind}")
         benchmark = replace(own, title=title.format(name), meaning=meaning)
         miner: CodeMiner | IssueMiner
         if kind == "issue":

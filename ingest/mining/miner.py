@@ -55,7 +55,8 @@ def completion_row(
     function's body, else with the task's `number`.
     """
     prompt, context_start = prompt_before(lines, start, limit)
-    folder, answer = folder_of(repo), "".join(lines[start:end]).removesuffix("\n")
+    # RepoEval's name for a repository's folder: `pallets_click`.
+    folder, answer = repo.replace("/", "_"), "".join(lines[start:end]).removesuffix("\n")
     task, last = f"{folder}/{number}", dict[str, object](line_no=start)
     if name:
         task, answer = f"{repo.replace('/', '--')}/idx", f"{answer}\n"
@@ -87,11 +88,6 @@ def mine_functions(repository: str, contents: Mapping[str, bytes], left_out: Cou
             row = partial(completion_row, repository, path, lines, start, end, definition.name or "")
             identity = ("function", repository, path, f"{name}#{times[name]}")
             yield Task(identity, path, start, "".join(lines[start:end]), row)
-
-
-def folder_of(repo: str) -> str:
-    """RepoEval's name for a repository's folder: `pallets/click` → `pallets_click`."""
-    return repo.replace("/", "_")
 
 
 _tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
@@ -129,7 +125,11 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
         is_own = not before and not after
     else:
         statements = [child for child in body.named_children if child.type != "comment"]
-        statements = statements[bool(statements) and _is_docstring(statements[0]) :]
+        first = statements[0] if statements else body
+        if first.type == "expression_statement" and first.named_child_count == 1:
+            first = first.named_children[0]
+        if first.type == "string" and _DOCSTRING.match(first.text or b""):
+            statements = statements[1:]
         # All other bodies without braces are expressions.
         if body.type not in ("block", "body_statement", "indented_block") or not statements:
             return NO_BODY
@@ -140,9 +140,3 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
     if end - start not in BODY_LINES:
         return LENGTH
     return (start, end) if is_own and "".join(lines[start:end]).strip() else NO_BODY
-
-
-def _is_docstring(statement: Node) -> bool:
-    if statement.type == "expression_statement" and statement.named_child_count == 1:
-        statement = statement.named_children[0]
-    return statement.type == "string" and bool(_DOCSTRING.match(statement.text or b""))

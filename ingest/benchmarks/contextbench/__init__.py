@@ -30,33 +30,27 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     beside = source.find("repo_files") or Tree("repo_files", [])
     replace(tree, refused=[each for each in tree.refused if _may_hold_rows(each.path)]).reject_refused(rejects)
     beside.reject_refused(rejects)
-    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
-    if subset == VERIFIED:
-        rows = [entry for entry in rows if _is_verified(entry)]
-
-    def missing(what: str, hint: str) -> GoldspanError:
-        return GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
-
+    rows = [each for each in tree.entries if _may_hold_rows(each.path) and (subset != VERIFIED or _is_verified(each))]
+    selections = [each for each in tree.entries if each.path.rpartition("/")[2] == _SELECTION]
+    what = hint = ""
     if not rows:
-        wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
+        what = f"no {'file called *verified*' if subset == VERIFIED else 'file of rows'} in {source.name}"
         hint = "Rows are read from *.parquet, *.json or *.jsonl, in the folder itself or in data/."
-        raise missing(f"no {wanted} in {source.name}", hint)
-    if subset == FULL and all(_is_verified(entry) for entry in rows):
-        raise missing(f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}")
-    if subset == SELECTED:
-        selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
-        if not selections:
-            hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
-            raise missing(f"{_SELECTION} is not in {source.name}", hint)
-        rows = [selections[0], *rows]
-    return RawFiles(rows, [beside], source.repositories)
+    elif subset == FULL and all(map(_is_verified, rows)):
+        what, hint = f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}"
+    elif subset == SELECTED and not selections:
+        what = f"{_SELECTION} is not in {source.name}"
+        hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
+    if what:
+        raise GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
+    return RawFiles([*selections[: subset == SELECTED], *rows], [beside], source.repositories)
 
 
 def at_hand(source: Source) -> list[str]:
     """The subset of a local source that is read if none is named: the full one, unless all its rows are verified."""
-    tree = source.find(".")
-    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)] if tree else []
-    return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
+    tree = source.find(".") or Tree(".", [])
+    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
+    return [VERIFIED] if rows and all(map(_is_verified, rows)) else [FULL]
 
 
 def parts(
@@ -74,11 +68,11 @@ def parts(
         kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
         instances = [instance for instance in instances if instance.item_id in kept]
     reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
-    if (n := len(instances)) <= ITEMS_OF_A_PART:
+    if len(instances) <= ITEMS_OF_A_PART:
         yield PartToRead(subset, partial(reader.read, instances))
     else:
         ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-        for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
+        for number, start in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
             some = ordered[start : start + ITEMS_OF_A_PART]
             yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
@@ -87,9 +81,6 @@ def parts(
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
     rows = csv.DictReader(io.StringIO(selection.read().decode("utf-8-sig", errors="replace")))
     chosen = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
-    if not any(chosen):
-        message = "the selection has no ids in a column original_inst_id or instance_id"
-        raise GoldspanError(message, where=selection.path, examples=rows.fieldnames or [], code=Exit.INVALID)
     known = {name for instance in instances for name in instance.ids}
     n_absent = sum(not known.intersection(each) for each in chosen)
     notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances have no row in the data")

@@ -11,7 +11,6 @@ from ingest.benchmarks.fields import MISSING, FieldError, check, whole_number
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines
-from lake.tables import FLAGS
 from lake.text import decode, is_encodable
 
 DOCS, OFFICIAL = "context", "context-official"
@@ -102,23 +101,12 @@ def is_missing(value: object) -> bool:
     return value is None or value is MISSING or (isinstance(value, float) and math.isnan(value))
 
 
-class Audit(NamedTuple):
-    """An item's gold as rows of `gold_spans`, without benchmark and item, and the number of its anomalies by flag."""
+def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> tuple[list[dict[str, object]], Counter[str]]:
+    """Gold under both rules as rows of `gold_spans`, without item, and the number of its anomalies by flag.
 
-    rows: list[dict[str, object]]
-    counts: Counter[str]
-
-    @property
-    def flags(self) -> list[str]:
-        """The counts above 0 as table `items` stores them, such as `ends-past-eof:2`."""
-        return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
-
-
-def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
-    """The gold under both rules; `files` are the contents of the named files that the repository has.
-
-    Under `context` a span is clipped to its file (one wholly past the end keeps the file and no lines), and spans of
-    files that are missing are dropped. Under `context-official` spans are kept as given.
+    `files` are the contents of the named files that the repository has. Under `context` a span is clipped to its file
+    (one wholly past the end keeps the file and no lines), and spans of files that are missing are dropped. Under
+    `context-official` spans are kept as given.
     """
     counts, docs = Counter[str](), Counter[tuple[str, int, int]]()
     gold_paths = {docs_path(span.file) for span in spans}
@@ -144,7 +132,7 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     byte = {path: Offsets.between_lines(text).byte.tolist() for path, text in texts.items()}
     for row, (path, start, end) in zip(rows, docs, strict=False):
         row |= {"byte_start": byte[path][start], "byte_end": byte[path][end]}
-    return Audit(rows, counts)
+    return rows, counts
 
 
 def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:

@@ -153,11 +153,11 @@ class PartReader:
                     # The gold of a patch are the definitions around the lines that it replaces.
                     patched = gold_of_patch(instance.gold_patch, files)
                     spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
-                    audited = audit(spans, files)
-                    flags = audited.flags
-                    self.counts.update(audited.counts, audited=len(spans))
-                    if any(row["gold"] == DOCS for row in audited.rows):
-                        gold += ({"item_id": instance.item_id, **row} for row in audited.rows)
+                    rows, counts = audit(spans, files)
+                    flags = [f"{name}:{counts[name]}" for name in FLAGS if counts[name]]
+                    self.counts.update(counts, audited=len(spans))
+                    if any(row["gold"] == DOCS for row in rows):
+                        gold += ({"item_id": instance.item_id, **row} for row in rows)
                         repositories[pool_id] = repository
                     else:
                         absent = listed([span.file for span in spans], MAX_EXAMPLES)

@@ -159,18 +159,15 @@ def _pickled(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, 
         value = read_pickle(entry)
         _unread[sha256] = splits = value if isinstance(value, dict) else {}
     levels = splits.pop(split, None)
-    if not isinstance(levels, dict):
-        rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
-        return
     for level in _LEVELS:
-        rows = levels.pop(level, [])
-        if isinstance(rows, list):
-            # Each row is freed once it is read. Copied, as a pickle's lists may be one object.
-            rows = rows[::-1]
-            while rows:
-                yield level, rows.pop()
-        else:
+        rows = levels.pop(level, []) if isinstance(levels, dict) else None
+        if not isinstance(rows, list):
             rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
+            continue
+        # Each row is freed once it is read. Copied, as a pickle's lists may be one object.
+        rows = rows[::-1]
+        while rows:
+            yield level, rows.pop()
 
 
 def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:

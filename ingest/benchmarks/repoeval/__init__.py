@@ -65,33 +65,20 @@ GOLD_RULES = {
 """Rule → its meaning, and the start and end of its gold lines in the task's own file (half-open)."""
 
 
-_NEEDS = (
-    "The definitions in other files of the repository that names in the completion resolve to (by jedi's goto over the "
-    "finished file, imports followed): a function, a class to its first method's end, an assignment."
-)
-
-
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset."""
-
-    def missing(what: str) -> GoldspanError:
-        hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
-        return GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
-
     level, context = subset.split("-")
-    datasets, folder = source.find("datasets"), _LEVELS[level]
-    if datasets is None:
-        raise missing("datasets/ or datasets.zip")
+    datasets, folder = source.find("datasets") or Tree("datasets", []), _LEVELS[level]
     # codex first: its tasks are numbered before those that only codegen files have.
     names = ("codex", "codegen")
     wanted = [f"{level}_level_completion_{context}_context_{name}.test.jsonl" for name in names]
-    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
+    by_name = {entry.path.rpartition("/")[2]: entry for entry in datasets.entries}
     tasks = [by_name[name] for name in wanted if name in by_name]
-    if not tasks:
-        raise missing(f"{datasets.location}/{wanted[0]}")
     pools = source.find(f"repositories/{folder}") or source.find(f"repositories/{level}")
-    if pools is None:
-        raise missing(f"repositories/{folder}/ or repositories/{folder}.zip")
+    if not tasks or pools is None:
+        what = f"repositories/{folder}/" if tasks else f"{datasets.location}/{wanted[0]}"
+        hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
+        raise GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
     for tree in (datasets, pools):
         tree.reject_refused(rejects)
     return RawFiles(tasks, [Tree(pools.location, [entry for entry in pools.entries if is_python(entry.path)])])
@@ -258,7 +245,12 @@ REPOEVAL = Benchmark(
     subsets=tuple(f"{level}-{context}" for level in _LEVELS for context in ("1k", "2k", "4k")),
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
+    gold_rules={name: meaning for name, (meaning, *_) in GOLD_RULES.items()}
+    | {
+        NEEDS_RULE: "The definitions in other files of the repository that names in the completion resolve to (by "
+        "jedi's goto over the finished file, imports followed): a function, a class to its first method's end, an "
+        "assignment."
+    },
     find=find,
     parts=partial(in_one_part, read),
     data={

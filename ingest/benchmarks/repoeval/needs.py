@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import jedi
 import polars as pl
@@ -35,17 +34,10 @@ _PYTHON = "3.11"
 
 _Span = tuple[str, int, int]
 
+Hole = tuple[str, str, int, int]
+"""The folder of a repository, and the path, first line (from 0) and number of lines of what is to be completed."""
 Need = tuple[str, list[_Span]]
 """The kind of need of a hole, and the spans of the definitions in other files."""
-
-
-class Hole(NamedTuple):
-    """The lines of a file to be completed, from `line` (from 0); `folder` is the folder of its repository."""
-
-    folder: str
-    path: str
-    line: int
-    n_lines: int
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
@@ -65,7 +57,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             # Newlines are the only line ends.
             target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
         holes = [
-            Hole(folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
+            (folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
             for _, pool_id, path, line, text in rows
         ]
         with Workers(BY_JOBS) as workers:
@@ -103,19 +95,18 @@ def resolve_holes(holes: Sequence[Hole]) -> list[Need]:
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
         jedi.settings.cache_directory = cache
-        return [_need(hole) for hole in holes]
+        return [_need(*hole) for hole in holes]
 
 
-def _need(hole: Hole) -> Need:
-    root = Path(hole.folder)
-    path = root / hole.path
+def _need(folder: str, file: str, line: int, n_lines: int) -> Need:
+    root, path = Path(folder), Path(folder, file)
     text = path.read_text(encoding="utf-8")
     # A new script for every hole: jedi limits the calls it follows, and counts them over all names of a script.
-    script = jedi.Script(text, path=path, project=_project(hole.folder), environment=_environment())
+    script = jedi.Script(text, path=path, project=_project(folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
     for leaf in _names(_tree(str(path))):
-        if hole.line < leaf.start_pos[0] <= hole.line + hole.n_lines and not _is_local(leaf):
+        if line < leaf.start_pos[0] <= line + n_lines and not _is_local(leaf):
             kind, definitions = _resolved(script, leaf, root, path)
             kinds.add(kind)
             spans |= definitions

@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import FileUsage, Task, lines_of, usages_by_name
-from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
+from ingest.mining.sample import PLACES_FILE, Places, Uses, read_package
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
@@ -71,7 +71,7 @@ def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:
 
 
 def _uses(usage: FileUsage, texts: dict[str, bytes]) -> Uses:
-    candidates: list[ByteSpan] = []
+    candidates: list[tuple[str, int, int]] = []
     for text in usage.candidates:
         path = next(path for path, data in texts.items() if text.encode() in data)
         start = texts[path].index(text.encode())
