@@ -10,7 +10,7 @@ import polars as pl
 from ingest import stored_parts
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, part_of, table_rows
-from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
+from ingest.benchmarks.repoeval import NEEDS_RULE
 from ingest.contents.blobs import Contents
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_contents, look_through

@@ -184,7 +184,7 @@ def test_tasks_of_ones_own_in_repoevals_manner_stand_beside_the_sources(source: 
     [
         ({"name": "ContextBench"}, "name: 'ContextBench' is a published benchmark"),
         ({"name": "../x"}, "name: string should match pattern"),
-        ({"name": "compare"}, "the name of another page of the site"),
+        ({"name": "compare"}, "another page of the site"),
         ({"like": "swe"}, "own data can follow, found 'swe'"),
         ({"like": ""}, "For own data add like: beir or contextbench or repobench-r or repoeval."),
     ],

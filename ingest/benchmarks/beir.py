@@ -1,6 +1,5 @@
 """Benchmarks in BEIR's layout: documents, queries and judgements, read the same way for every declared collection."""
 
-import math
 from collections.abc import Container, Iterator
 from functools import partial
 
@@ -115,7 +114,7 @@ def _judgements(
     grades: dict[tuple[str, str], int] = {}
 
     def judgement(_: str, row: ForeignRow) -> tuple[str, int]:
-        query, document, grade = _id(row, "judged_query"), _id(row, "judged_document"), _grade(row)
+        query, document, grade = _id(row, "judged_query"), _id(row, "judged_document"), row.number("grade")
         check(query in queries, f"query {query!r} is not among the queries")
         first = grades.setdefault((query, document), grade)
         check(first == grade, f"document {document!r} has grade {first} for query {query!r} already; that is kept")
@@ -132,19 +131,9 @@ def _judgements(
 
 def _id(row: ForeignRow, field: str) -> str:
     value = row.get(field)
-    name = str(value) if isinstance(value, int) and not isinstance(value, bool) else row.text(field)
+    name = str(value) if type(value) is int else row.text(field)
     row.check(field, name.strip() != "" and "\0" not in name, "must be a name")
     return name
-
-
-def _grade(row: ForeignRow) -> int:
-    value = row.get("grade")
-    try:
-        grade = float(value) if isinstance(value, (int, float, str)) else math.nan
-    except (ValueError, OverflowError):
-        grade = math.nan
-    row.check("grade", abs(grade) < 2**31 and grade.is_integer(), "must be a whole number")
-    return int(grade)
 
 
 def benchmark_of(collection: Collection) -> Benchmark:

@@ -64,12 +64,10 @@ class DataDeclaration(BaseModel):
 def describe(benchmark: Benchmark) -> dict[str, object]:
     """A benchmark as a declaration: with a label of your own, `read_config` can read it."""
     printed = {_KEYS.get(name, name): getattr(benchmark, name) for name in _PRINTED}
-    if benchmark.data:
-        places = {name: location.usual for name, location in benchmark.data.items()}
-        data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
-        fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.fields.items()}
-        printed |= {"label": PUBLISHED_LABEL, "data": data, "fields": fields}
-    printed["gold"] = dict(benchmark.gold_rules)
+    places = {name: location.usual for name, location in benchmark.data.items()}
+    data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
+    fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.fields.items()}
+    printed |= {"label": PUBLISHED_LABEL, "data": data, "fields": fields, "gold": dict(benchmark.gold_rules)}
     return {key: list(value) if isinstance(value, tuple) else value for key, value in printed.items()}
 
 
@@ -86,9 +84,8 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         raise fault(file.name, f"expected the keys of one benchmark, found {shown(content)}", _HINT)
     key = "like" if "like" in content else "name"
     benchmark = known.get(str(content.get(key)))
-    if benchmark is None or not benchmark.data:
-        readable = " or ".join(name for name, declared in known.items() if declared.data)
-        hint = f"For own data add like: {readable}. Its name may be any other."
+    if benchmark is None:
+        hint = f"For own data add like: {' or '.join(known)}. Its name may be any other."
         raise fault(key, f"expected a benchmark that own data can follow, found {shown(content.get(key))}", hint)
     # Values copied from what is printed for the published data are dropped: they do not apply to own data.
     printed = describe(benchmark)
@@ -100,11 +97,9 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     if declaration.like:
         # Some pages of a site are named after protocols.
         name, ends = declaration.name.lower(), {"all", *(protocol.partition("@")[2] for protocol in protocols())}
-        is_page = name in SITE_PAGES or any(name.endswith(f"-{end}") for end in ends)
-        if is_page or name in known:
-            taken = "the name of another page of the site" if is_page else "a published benchmark"
+        if name in {*SITE_PAGES, *known} or name.endswith(tuple(f"-{end}" for end in ends)):
             hint = "Choose another, such as my-data (`ingest own`: --name my-data)."
-            raise fault("name", f"{declaration.name!r} is {taken}", hint)
+            raise fault("name", f"{declaration.name!r} is a published benchmark, or another page of the site", hint)
         benchmark = own_benchmark(benchmark, declaration.name)
     data, fields = dict(declaration.data), dict(declaration.fields)
     root, trees = file.parent / data["root"], dict[str, Tree]()

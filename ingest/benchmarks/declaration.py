@@ -21,7 +21,7 @@ from lake.text import counted
 class PoolGroup:
     """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory.
 
-    Contents are rows of `blobs`, or by sha256 in `contents` if only those that the lake lacks are to become rows.
+    Of `contents`, by sha256, only those that the lake lacks become rows of `blobs`.
     """
 
     name: str
@@ -37,10 +37,7 @@ _Rows = TypeVar("_Rows", bound=dy.Schema)
 
 @dataclass
 class SubsetRows:
-    """The rows of one part, as a benchmark's reader returns them; `pools` may be a generator, so iterate over it once.
-
-    The benchmark's name is added by `named`, since own data is read by the same reader as the published data.
-    """
+    """The rows of one part without the benchmark's name; `pools` may be a generator, so iterate over it once."""
 
     items: dy.DataFrame[Items]
     queries: dy.DataFrame[QueryRows]
@@ -62,14 +59,12 @@ class SubsetRows:
     def named(self, benchmark: str) -> "SubsetRows":
         """The rows with the benchmark's name, which also becomes a prefix of the pool ids."""
         name, pool_id = pl.lit(benchmark), pl.lit(f"{benchmark}/") + pl.col("pool_id")
-        return replace(
-            self,
-            items=Items.cast(self.items.with_columns(benchmark=name, pool_id=pool_id)),
-            queries=QueryRows.cast(self.queries.with_columns(benchmark=name)),
-            gold=GoldSpans.cast(self.gold.with_columns(benchmark=name)),
-            # A generator: pools are made and stored one at a time.
-            pools=(replace(group, files=Files.cast(group.files.with_columns(pool_id=pool_id))) for group in self.pools),
-        )
+        items = Items.cast(self.items.with_columns(benchmark=name, pool_id=pool_id))
+        queries = QueryRows.cast(self.queries.with_columns(benchmark=name))
+        gold = GoldSpans.cast(self.gold.with_columns(benchmark=name))
+        # A generator: pools are made and stored one at a time.
+        pools = (replace(group, files=Files.cast(group.files.with_columns(pool_id=pool_id))) for group in self.pools)
+        return SubsetRows(items, queries, gold, pools, self.more)
 
 
 def table_rows(schema: type[_Rows], rows: Rows) -> dy.DataFrame[_Rows]:
@@ -77,6 +72,18 @@ def table_rows(schema: type[_Rows], rows: Rows) -> dy.DataFrame[_Rows]:
     nothing = schema.create_empty()
     given = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=nothing.schema)
     return schema.cast(pl.concat([nothing, given], how="diagonal"))
+
+
+def drawn_ids(
+    items: Sequence[tuple[object, object, bool]], limit: int, notes: list[str], others: str = "cannot be scored"
+) -> set[str]:
+    """The ids of a seeded sample of items (id, repository, whether it is ready): of those that are ready, if any."""
+    ready = [item for item in items if item[2]]
+    if limit < len(items) and 0 < len(ready) < len(items):
+        notes.append(f"drawn from {len(ready):,} of {counted(len(items), 'item')}: the others {others}")
+        items = ready
+    frame = pl.DataFrame([item[:2] for item in items], {"item_id": pl.String, "repo": pl.String}, orient="row")
+    return set(stratified(frame, limit)["item_id"])
 
 
 class PartToRead(NamedTuple):
@@ -89,38 +96,24 @@ class PartToRead(NamedTuple):
 def in_one_part(
     read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **options: object
 ) -> Iterator[PartToRead]:
-    """The only part of a subset, for benchmarks with one part per subset; `read(raw, subset, rejects)` reads it.
-
-    With a limit, a seeded sample of the items with their queries and gold; the pools stay whole.
-    """
+    """The only part of a subset, read by `read(raw, subset, rejects)`; with a limit, a sample of its items."""
 
     def limited(rejects: Rejects) -> SubsetRows:
         rows = read(raw, subset, rejects, **options)
         if limit is None:
             return rows
-        items: pl.DataFrame = rows.items
-        scorable = items.filter("scorable")
-        if limit < items.height and 0 < scorable.height < items.height:
-            of = f"{scorable.height:,} of {counted(items.height, 'item')}"
-            raw.notes.append(f"drawn from {of}: the others cannot be scored")
-            items = scorable
-        items = stratified(items, limit)
-        queries, gold = (
-            frame.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
-            for frame in (rows.queries, rows.gold)
+        ids = drawn_ids(rows.items.select("item_id", "repo", "scorable").rows(), limit, raw.notes)
+        items, queries, gold = (
+            frame.filter(pl.col("item_id").is_in(ids)) for frame in (rows.items, rows.queries, rows.gold)
         )
-        queries, gold = QueryRows.cast(queries), GoldSpans.cast(gold)
-        return replace(rows, items=Items.cast(items), queries=queries, gold=gold)
+        return SubsetRows(Items.cast(items), QueryRows.cast(queries), GoldSpans.cast(gold), rows.pools)
 
     yield PartToRead(subset, limited)
 
 
 @dataclass(frozen=True)
 class DataLocation:
-    """A key below `data` in a declaration of own data: a folder or zip of files (`is_tree`), or rows.
-
-    `usual` is its path in the published layout; of a folder's files, those at paths that it `holds` are read.
-    """
+    """A key below `data` in a declaration: rows, or files of a folder or zip; `usual` is the published path."""
 
     usual: str
     is_tree: bool = False
@@ -142,11 +135,9 @@ class Benchmark:
     Attributes:
         markers: Files or folders; a benchmark's folder contains at least one of them. `*` matches any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
-        parts: `parts(raw, subset, limit, rejects)` → the subset's items in parts, which are always the same; with a
-            limit a seeded sample of `limit` items in all. It takes `fields` if the benchmark has `data`, RepoEval's
-            also `with_needs`.
-        data: The keys below `data` in a declaration (`--config`); without any, own data cannot follow the benchmark.
-        fields: The keys below `fields` in a declaration.
+        parts: `parts(raw, subset, limit, rejects, fields=…)` → the subset's items in parts, which are always the same;
+            with a limit a seeded sample of `limit` items in all. RepoEval's takes `with_needs` too.
+        data: The keys below `data` in a declaration (`--config`), as `fields` are those below `fields`.
         at_hand: `at_hand(source)` → the subsets to read from a local source if none is named; None: the default ones.
         is_one_subset: Its subsets contain the same items, so a lake may hold only one of them.
         is_collection: A collection of documents; a source that lacks it is mentioned only if it was asked for.
@@ -172,7 +163,7 @@ class Benchmark:
     parts: Callable[..., Iterator[PartToRead]]
     data: Mapping[str, DataLocation] = field(default_factory=dict)
     fields: Fields = field(default_factory=dict)
-    at_hand: Callable[[Source], Sequence[str]] | None = None
+    at_hand: Callable[[Source], list[str]] | None = None
     is_one_subset: bool = False
     more: tuple[str, ...] = ()
     needs_symbols: bool = False
@@ -186,7 +177,7 @@ class Benchmark:
 
     @property
     def kind(self) -> str:
-        """The declared benchmark whose rules apply: `like` for own data, else the benchmark itself."""
+        """The declared benchmark whose rules apply."""
         return self.like or self.name
 
     def clones(self, source: Source) -> bool:
@@ -198,7 +189,7 @@ class Benchmark:
         """The subsets to read: the requested ones that exist, else those a local source holds, else the defaults."""
         mine = [subset for subset in requested if subset in self.subsets]
         if not mine and self.at_hand is not None and source.name != HUB:
-            mine = list(self.at_hand(source))
+            mine = self.at_hand(source)
         return mine or list(self.default_subsets)
 
 

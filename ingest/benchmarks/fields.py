@@ -49,13 +49,20 @@ class ForeignRow:
             raise self.error(field, "must be a text")
         return encodable(value, f"`{self.path(field)}`")
 
+    def number(self, field: str, wanted: str = "must be a whole number") -> int:
+        """The whole number in a field."""
+        number = whole_number(self.get(field))
+        if number is None:
+            raise self.error(field, wanted)
+        return number
+
     def check(self, field: str, holds: bool, wanted: str) -> None:
         """Raise the error of a field unless `holds`."""
         if not holds:
             raise self.error(field, wanted)
 
     def error(self, field: str, wanted: str) -> FieldError:
-        """The error for a field that is missing or has a wrong value; `wanted` says what it must be."""
+        """The error for a field that is missing or has a wrong value."""
         if self.get(field) is not MISSING:
             return FieldError(f"`{self.path(field)}` {wanted}")
         return FieldError(f"{' or '.join(f'`{path}`' for path in self.fields[field])} is missing; it {wanted}")
@@ -66,6 +73,15 @@ def get_path(content: object, path: str) -> object:
     for key in path.split("."):
         content = content.get(key, MISSING) if isinstance(content, dict) else MISSING
     return content
+
+
+def whole_number(value: object) -> int | None:
+    """A whole number of 32 bits, also as tables have it: as a text, or as 4.0 in a column with gaps; else None."""
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,15}(\.0*)?", value):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31 else None
 
 
 def check(holds: bool, reason: str) -> None:
@@ -92,8 +108,7 @@ def parse_rows(
 ) -> Iterator[tuple[str, _T]]:
     """The position and `parse(position, row)` of each row of a data set; rows that raise `FieldError` are rejected.
 
-    So are rows that lack a field whose paths are not the `usual` ones, but declared. `columns` and `row_keys` (if
-    empty, the keys of all fields): see `read_rows`.
+    So are rows that lack a field at declared paths, which are not the `usual` ones. `columns`, `row_keys`: `read_rows`.
     """
     declared = [name for name, paths in fields.items() if usual is not None and paths != usual[name]]
     for position, content in read_rows(entry, rejects, columns, row_keys or columns_of(fields)):

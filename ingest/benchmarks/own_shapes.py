@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from os.path import isfile
@@ -13,24 +13,16 @@ import yaml
 
 from ingest.benchmarks import beir
 from ingest.benchmarks.config import NAME
+from ingest.benchmarks.contextbench import rows
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
-from ingest.benchmarks.contextbench.rows import (
-    MULTI,
-    NO_COMMIT,
-    OWN_FIELDS,
-    OWN_REPOSITORY,
-    WITH_PATCH,
-    Instance,
-    question_keys,
-    read_instances,
-)
-from ingest.benchmarks.fields import MISSING, Fields, get_path
+from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, RepositoryError, form_fault
 from ingest.sources.rows import JsonObject, format_of, read_rows
+from ingest.sources.tree import Entry
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
 from lake.rejects import Rejects
@@ -41,9 +33,8 @@ _INSTALLED = re.compile(r"(?:.*?/)?(?:node_modules|\.git)/|.+/(?=(?:pyvenv\.cfg|
 _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _MEANINGS = {"problem_statement": "question", "gold": "gold", "repo": "repository", "commit": "commit"}
 _SHAPES = (
-    f"Read are BEIR folders, rows of SWE-bench ({', '.join(sorted(WITH_PATCH))}), and rows with a question and places. "
-    "Name your keys: --query KEY, --gold 'KEY[].PATH:LINES' (one place in a row: 'PATH:LINES' or 'PATH:START-END'; "
-    "files alone: 'KEY[].PATH' or KEY), --repo KEY, --commit KEY. Any other shape is declared: docs/own-data.md."
+    f"Read are BEIR folders, rows of SWE-bench ({', '.join(sorted(rows.WITH_PATCH))}), and rows with a question and "
+    "places. Name your keys: --query KEY, --gold 'KEY[].PATH:LINES', --repo KEY, --commit KEY; see docs/own-data.md."
 )
 
 
@@ -56,7 +47,6 @@ def declare_own(
     one, `github`, a URL, or empty. `keys` are those of fields that have no usual one, each a path or empty; `gold` is
     one as :data:`OWN_GOLD` has it, or `patch`.
     """
-    gold = keys.get("gold", "")
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():
         hint = "Of the Hugging Face Hub: owner/name@REVISION, the 40 digits of a commit."
@@ -70,15 +60,9 @@ def declare_own(
     if not re.fullmatch(NAME, name):
         hint = "A name has letters, digits, - and _, 40 at most, and begins with a letter or digit."
         raise GoldspanError(f"--name: {name!r} is no name of a benchmark", hint=hint, code=Exit.USAGE)
-    if re.fullmatch(r"[\w.]+", gold) and gold not in ("patch", *GOLD_KEYS):
-        gold += "[]"
-    if gold not in ("", "patch", *GOLD_KEYS) and not OWN_GOLD.fullmatch(gold):
-        hint = "Write KEY[].PATH:LINES or KEY[].PATH:START-END, as in 'gold[].path:lines'; of texts KEY."
-        raise GoldspanError(f"--gold {gold!r} does not name the key of the paths", hint=hint, code=Exit.USAGE)
     home = into / name
     home.mkdir(parents=True, exist_ok=True)
     notes = [f"wrote the config {home / 'declaration.yaml'}"]
-    like, data, fields = "contextbench", dict[str, object](subset="full"), {}
     if path.is_dir() and not is_saved(path) and not [*path.glob("corpus*")]:
         files = sorted(file for file in path.rglob("*") if format_of(file.name) in _ENDINGS)
         if len(files) != 1:
@@ -86,39 +70,30 @@ def declare_own(
             what = f"the folder has no corpus, as in BEIR's layout, and {counted(len(files), 'file')} of rows, not one"
             raise GoldspanError(what, where=items, examples=names, hint="Give one file.", code=Exit.INVALID)
         path = files[0]
-    reads = path.resolve()
+    reads, data, fields = path.resolve(), dict[str, object](), dict[str, str]()
     if path.is_dir() and not is_saved(path):
         # A single file of judgements may be of any split.
         judged = (file for each in ("qrels", "data", "default") for file in path.glob(f"{each}/*"))
         splits = {re.split(r"\.|-0", file.name)[0] for file in judged}
         split = splits.pop() if len(splits) == 1 else "test"
         tasks = beir.find(FolderSource(path, name=items), split, Rejects()).tasks
-        like, data = "beir", {key: file.path for key, file in zip(beir.BEIR_PLACES, tasks, strict=True)}
-        data |= {"root": str(reads), "subset": "test"}
+        like, data = "beir", {"root": str(reads), "subset": "test"}
+        data |= {key: file.path for key, file in zip(beir.BEIR_PLACES, tasks, strict=True)}
     else:
-        rows = HubRows(**hub.groupdict(default="test"), config="default") if hub else reads
-        reads = reads.parent
-        data["rows"] = rows.model_dump() if isinstance(rows, HubRows) else str(rows)
-        entry, unread = entry_of(rows), Rejects()
-        fields = {field: key for field, key in {**keys, "gold": gold}.items() if key}
-        used = {**OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
-        head = [row for _, row in islice(read_rows(entry, unread, row_keys=question_keys(used)), 20)]
-        if not head:
-            reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
-            hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
-            raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-        known = {key for row in head for key in row}
-        if gold in ("", "patch") and (known >= MULTI or known >= WITH_PATCH):
-            used["gold"] = (fields.setdefault("gold", "patch"),)
-        else:
-            notes.append(_layout(head, used, items))
-            notes += ["the key `optional` is not read: only required regions are gold"] * ("optional" in known)
+        hub_rows = HubRows(**hub.groupdict(default="test"), config="default") if hub else None
+        like, data = "contextbench", {"subset": "full", "rows": hub_rows.model_dump() if hub_rows else str(reads)}
+        entry, reads = entry_of(hub_rows or reads), reads.parent
+        fields = {field: key for field, key in keys.items() if key}
+        if re.fullmatch(r"[\w.]+", gold := fields.get("gold", "")) and gold not in ("patch", *GOLD_KEYS):
+            fields["gold"] = f"{gold}[]"
+        notes += _layout(entry, fields, items)
         if not repositories:
             hint = "Give --repositories: a folder of repositories, or one; github; or a URL to clone from."
             raise GoldspanError("rows with gold need their repositories", where=items, hint=hint, code=Exit.USAGE)
         if is_local:
             data["repo_files"] = "repo_files"
-            notes += _gather(folder, read_instances([entry], Rejects(), [], used), home)
+            used = {**rows.OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
+            notes += _gather(folder, rows.read_instances([entry], Rejects(), [], used), home)
             clones = (home / "git").resolve().as_uri() if any((home / "git").iterdir()) else ""
     content = {"name": name, "like": like, "data": data, "fields": fields}
     file = home / "declaration.yaml"
@@ -126,22 +101,30 @@ def declare_own(
     return file, reads, clones, notes
 
 
-def _layout(head: Sequence[JsonObject], fields: Fields, items: str) -> str:
-    """The keys at which the first rows have their fields; an error if they have no question or no gold."""
-    keys, used, problems, near = list(dict.fromkeys(key for row in head for key in _keys(row))), [], [], ""
+def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
+    """Check that the first rows have a question and gold; note at which keys, or take their patch as gold."""
+    unread, used = Rejects(), {**rows.OWN_FIELDS} | {field: (key,) for field, key in fields.items()}
+    head = [row for _, row in islice(read_rows(entry, unread, row_keys=rows.question_keys(used)), 20)]
+    if not head:
+        reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
+        hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
+        raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
+    keys, notes, problems, near = list(dict.fromkeys(key for row in head for key in row)), [], [], ""
+    if fields.get("gold", "patch") == "patch" and any(form.issubset(keys) for form in (rows.MULTI, rows.WITH_PATCH)):
+        fields["gold"] = "patch"
+        return []
     for field, meaning in _MEANINGS.items():
-        first, *others = fields[field]
-        path = next((path for path in fields[field] if any(_has(row, field, path) for row in head)), "")
-        used.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
-        if not path and (not others or field in ("problem_statement", "gold")):
-            problems.append(f"no row has the {meaning} ({', '.join(fields[field])})")
-            near = near or ("" if others else did_you_mean(first.partition("[")[0], keys))
+        path = next((path for path in used[field] if any(_has(row, field, path) for row in head)), "")
+        notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
+        if not path and (field in fields or field in ("problem_statement", "gold")):
+            problems.append(f"no row has the {meaning} ({', '.join(used[field])})")
+            near = near or did_you_mean(used[field][0].partition("[")[0], keys if field in fields else [])
     if problems:
-        lacking = sorted(WITH_PATCH.difference(keys))
+        lacking = sorted(rows.WITH_PATCH.difference(keys))
         hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
         hint += f"{near or f'Its rows have {listed(keys)}.'} {_SHAPES}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
-    return ", ".join(used)
+    return [", ".join(notes)]
 
 
 def _has(row: JsonObject, field: str, path: str) -> bool:
@@ -151,46 +134,36 @@ def _has(row: JsonObject, field: str, path: str) -> bool:
     return value is not MISSING if field == "gold" else isinstance(value, str)
 
 
-def _keys(value: object, above: str = "") -> Iterator[str]:
-    """The paths of the keys of a row, with those of objects in it."""
-    entry = value[0] if isinstance(value, list) and value else value
-    if not isinstance(entry, dict):
-        yield above
-    else:
-        above += "[]" * isinstance(value, list) + "." * bool(above)
-        yield from (path for key, each in entry.items() for path in _keys(each, f"{above}{key}"))
-
-
-def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str]:
+def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> list[str]:
     """Gather the repositories in `folder` below `home`; return notes on those that are absent or at no commit.
 
-    Below `git`, a link leads to each git repository of which rows name commits; in `repo_files` there is a Parquet file
-    for each other folder. Folders are called after an item or its repository; `folder` itself is the repository of rows
-    that name none or its own name, or whose gold files are in it and in no other.
+    Folders are called after an item or its repository; `folder` itself is the repository of rows that name none or its
+    own name, or whose gold files are in it and in no other. Git repositories of which rows name commits become links
+    below `git`, all others Parquet files in `repo_files`.
     """
     for each in ("git", "repo_files"):
         shutil.rmtree(home / each, ignore_errors=True)
         (home / each).mkdir()
-    by_name, absent, notes = dict[str, list[Instance]](), list[str](), list[str]()
+    by_name, absent, notes = dict[str, list[rows.Instance]](), list[str](), list[str]()
     for instance in instances:
-        is_name = instance.repo != OWN_REPOSITORY and not form_fault("repository", f"own/{instance.item_id}")
+        is_name = instance.repo != rows.OWN_REPOSITORY and not form_fault("repository", f"own/{instance.item_id}")
         is_folder = is_name and (folder / instance.item_id).is_dir()
         by_name.setdefault(instance.item_id if is_folder else instance.repo, []).append(instance)
     for name, of_name in by_name.items():
         repo, short = name.replace("/", "__"), name.rpartition("/")[2]
         usual = [folder / f"{each}{end}" for each in (name, repo, short) for end in ("", ".git")]
-        places = [] if name == OWN_REPOSITORY else [*usual, *sorted(folder.glob(f"*/{short}"))]
+        places = [] if name == rows.OWN_REPOSITORY else [*usual, *sorted(folder.glob(f"*/{short}"))]
         ends = (ends_of(span) for each in of_name for span in each.gold)
         paths = {path for whole, *rest in ends for path in (whole, *(end for end in rest if "/" in end))}
         paths |= {path for each in of_name for path in edited_sources(each.gold_patch)}
         # Not `Path.is_file`, which raises an error if a path is too long.
         having = (each for each in (*places, folder) if any(isfile(each / path) for path in paths))  # noqa: PTH113
-        is_it = name == OWN_REPOSITORY or folder.resolve().name == short
+        is_it = name == rows.OWN_REPOSITORY or folder.resolve().name == short
         source = next(having, None) or next(filter(Path.is_dir, places), folder if is_it else None)
-        n_commits = len({each.commit for each in of_name} - {NO_COMMIT}) if name == of_name[0].repo else 0
+        n_commits = len({each.commit for each in of_name} - {rows.NO_COMMIT}) if name == of_name[0].repo else 0
         if source is None:
             absent.append(name.removeprefix("own/"))
-        elif _is_bare(source) or (n_commits and (source / ".git").exists()):
+        elif all(map(Path.exists, (source / "HEAD", source / "objects"))) or (n_commits and (source / ".git").exists()):
             link = home / "git" / name
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(source.resolve())
@@ -198,15 +171,21 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
             if n_commits:
                 of = counted(n_commits, "commit")
                 notes.append(f"{source} is not a git repository: it is read as it is, though its rows name {of}")
-            if name == OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
+            if name == rows.OWN_REPOSITORY and sum(each.startswith("own/") for each in by_name) == 1:
                 repo = f"own__{re.sub('[^A-Za-z0-9_.-]', '-', folder.resolve().name)}"
-            tree, known = read_folder(source, ""), (source / ".git").exists() and _committed(source)
-            matches = [] if known else [_INSTALLED.match(entry.path) for entry in tree.entries]
+            entries, committed = read_folder(source, "").entries, set[str]()
+            # What git ignores, such as packages installed in the repository, is in no commit.
+            with suppress(DamagedRepositoryError, RepositoryError):
+                if (source / ".git").exists():
+                    committed = {entry.path for entry in GitFolder(source / ".git").listing("HEAD")}
+            matches = [] if committed else [_INSTALLED.match(entry.path) for entry in entries]
             unread = sorted({match[0] for match in matches if match})
-            known = known or {entry.path for entry in tree.entries if not entry.path.startswith(tuple(unread))}
             reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
-            kept = (entry for entry in tree.entries if entry.path in known and entry.size <= MAX_FILE_BYTES)
+            kept = (entry for entry in entries if entry.path in committed or not committed)
+            kept = (
+                entry for entry in kept if not entry.path.startswith(tuple(unread)) and entry.size <= MAX_FILE_BYTES
+            )
             files = {entry.path: entry.read() for entry in kept}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
@@ -214,14 +193,3 @@ def _gather(folder: Path, instances: Sequence[Instance], home: Path) -> list[str
         there = listed(sorted(each.name for each in folder.iterdir() if each.is_dir()), MAX_EXAMPLES)
         notes.append(f"{folder} has no folder of {listed(absent, MAX_EXAMPLES)}; it has {there or 'none'}")
     return notes
-
-
-def _committed(folder: Path) -> set[str]:
-    """The paths in the last commit of a git repository, without what it ignores, such as packages installed in it."""
-    with suppress(DamagedRepositoryError, RepositoryError):
-        return {entry.path for entry in GitFolder(folder / ".git").listing("HEAD")}
-    return set()
-
-
-def _is_bare(folder: Path) -> bool:
-    return (folder / "HEAD").is_file() and (folder / "objects").is_dir()

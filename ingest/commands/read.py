@@ -235,17 +235,17 @@ def mine(
     quiet: QuietOption = False,
 ) -> None:
     """Mine tasks from a repository's code and commits; each kind becomes a benchmark with a leaderboard of its own."""
-    from ingest.mining.mined import MINED_TASKS, MineRequest, mined, open_repository
+    from ingest.mining.history import fetched
+    from ingest.mining.mined import MINED_TASKS, mined
 
     console, store = Console(quiet=quiet, json=json), Lake(lake)
-    request = MineRequest(repository, at, label, n, seed)
     kinds = split_names(tasks)
     for kind in kinds:
         lookup(kind, "kind of task", MINED_TASKS)
     with console.lake_lock(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
-        history = open_repository(request, store.root / CACHE)
+        history = fetched(repository, at, store.root / CACHE)
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake)
-        benchmarks = mined(request, history, kinds or list(MINED_TASKS), known_benchmarks())
+        benchmarks = mined(history, repository, label, kinds or list(MINED_TASKS), known_benchmarks(), n, seed)
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []

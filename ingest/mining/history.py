@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -11,15 +10,12 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import GitFolder, RepositoryError
+from ingest.sources.git import GitFolder, RepositoryError, checked
 from ingest.sources.tree import Checkout
-from lake.errors import Exit
+from lake.errors import Exit, GoldspanError
 
 FETCH_SECONDS = 3600.0
 HEAD = "refs/goldspan/head"
-
-_REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-_FORMAT = "%H%x00%P%x00%an%x00%B%x00"
 
 
 class Change(NamedTuple):
@@ -31,7 +27,7 @@ class Change(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit and its only parent, which is empty for a first commit."""
+    """A commit and its parents, between blanks; empty for a first commit."""
 
     commit_id: str
     parent: str
@@ -57,10 +53,10 @@ class History:
         return done.out
 
     def commits(self) -> Iterator[Commit]:
-        """The commits that lead to the head, newest first, without merges."""
-        how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
+        """The commits that lead to the head, newest first; merges without their changes."""
+        how = ("log", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
         # Messages and paths contain no NUL, so any other characters in them are kept.
-        words = self._text(*how, f"--format={_FORMAT}", self.head, "--").split("\0")[::-1]
+        words = self._text(*how, "--format=%H%x00%P%x00%an%x00%B%x00", self.head, "--").split("\0")[::-1]
 
         def next_word() -> str:
             # Parts are separated by empty words and line ends.
@@ -73,21 +69,9 @@ class History:
             changes = list[Change]()
             while re.fullmatch(r"[A-Z]\d*", next_word()):
                 status, path = words.pop().strip(), words.pop()
-                if status[0] in "RC":
-                    changes.append(Change(status, path, words.pop()))
-                else:
-                    changes.append(Change(status, "" if status == "A" else path, "" if status == "D" else path))
+                after = words.pop() if status[0] in "RC" else path
+                changes.append(Change(status, "" if status == "A" else path, "" if status == "D" else after))
             yield Commit(commit_id.strip(), parents, author, message.strip(), tuple(changes))
-
-    @cached_property
-    def n_merges(self) -> int:
-        """The number of merges among the commits that lead to the head."""
-        return int(self._text("rev-list", "--count", "--merges", self.head, "--"))
-
-    @property
-    def is_shallow(self) -> bool:
-        """Whether earlier commits are missing because the repository is a shallow clone."""
-        return (self.git.folder / "shallow").is_file()
 
     def patch(self, commit: Commit, paths: Iterable[str]) -> str:
         """A commit's changes to some files, as a unified diff."""
@@ -121,8 +105,12 @@ class History:
         return Checkout(read, {})
 
 
-def fetched(url: str, cache: Path, at: str) -> History:
-    """The history of a repository at a commit, branch, tag or HEAD (`at` empty), fetched or updated in a cache."""
+def fetched(target: str, at: str, cache: Path) -> History:
+    """The history of a repository, a folder or URL, up to `at` (empty: HEAD), fetched or updated in a cache."""
+    if "://" not in target and not Path(target).is_dir():
+        hint = "Give a git repository: a folder, or a URL such as https://github.com/owner/name."
+        raise GoldspanError(f"{target} is neither a folder nor a URL", hint=hint, code=Exit.MISSING)
+    url = checked("address", target) if "://" in target else Path(target).resolve().as_uri()
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
     settings = folder.with_suffix(".config")
     git = GitFolder(folder, str(settings))
@@ -132,7 +120,8 @@ def fetched(url: str, cache: Path, at: str) -> History:
     with FileLock(folder.with_suffix(".lock")):
         git.make()
         options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
-        answer = git.ask("fetch", *options, url, *_REFS, seconds=FETCH_SECONDS)
+        refs = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        answer = git.ask("fetch", *options, url, *refs, seconds=FETCH_SECONDS)
         # Fetched separately: the HEAD of a bare repository may be a branch that does not exist.
         if not answer.code and git.ask("fetch", *options, url, f"+HEAD:{HEAD}", seconds=FETCH_SECONDS).code:
             git.ask("update-ref", "-d", HEAD)

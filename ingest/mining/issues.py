@@ -46,6 +46,7 @@ def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
 
 
 COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
+    "merge": lambda commit: " " in commit.parent,
     "first commit": lambda commit: not commit.parent,
     "revert": lambda commit: re.search(r"^revert\b|^this reverts commit\b", commit.message, re.I | re.M),
     "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
@@ -57,9 +58,8 @@ COMMIT_RULES: Mapping[str, Callable[[Commit], object]] = {
     "only renames": lambda commit: all(change.status == "R100" for change in commit.changes),
     f"more than {MAX_CHANGED_FILES} source files": lambda commit: len(_sources(commit)) > MAX_CHANGED_FILES,
 }
-"""Rule → whether it leaves a commit out, in the order in which they apply. Merges are left out before."""
+"""Rule → whether it leaves a commit out, in the order in which they apply."""
 
-MERGE = "merge"
 WHITE_SPACE, NO_OLD_LINE = "only white space", "no existing line"
 TOO_MANY = f"more than {MAX_CHANGED_LINES} lines"
 SAME_QUESTION = "same message as another commit"
@@ -67,36 +67,35 @@ SAME_QUESTION = "same message as another commit"
 
 @dataclass
 class IssueMiner:
-    """Mines the issue tasks of a history; counts the commits left out by each rule, or not needed for `n` tasks."""
+    """Mines the issue tasks of a history; counts the commits left out by each rule."""
 
     history: History
     repository: str
     n: int
     seed: str
     left_out: Counter[str] = field(default_factory=Counter)
-    n_not_needed: int = 0
+    n_commits: int = 0
 
     @cached_property
     def tasks(self) -> list[dict[str, object]]:
         """The tasks as rows of ContextBench, sorted by id."""
-        self.left_out[MERGE] += self.history.n_merges
         candidates = dict[str, Commit]()
         for commit in self.history.commits():
+            self.n_commits += 1
             if rule := next((name for name, holds in COMMIT_RULES.items() if holds(commit)), ""):
                 self.left_out[rule] += 1
             else:
                 candidates[sha256_of("\0".join((self.seed, self.repository, commit.commit_id)).encode())] = commit
         rows: dict[str, dict[str, object]] = {}
-        for n_looked_at, (_, commit) in enumerate(sorted(candidates.items())):
-            if len(rows) == self.n:
-                self.n_not_needed = len(candidates) - n_looked_at
-                break
-            rule, row = self._task(commit)
-            question = str(row.get("problem_statement"))
-            if rule := rule or (SAME_QUESTION if question in rows else ""):
-                self.left_out[rule] += 1
+        for _, commit in sorted(candidates.items()):
+            question = question_of(commit)
+            row = self._task(commit, question)
+            if isinstance(row, str) or question in rows:
+                self.left_out[row if isinstance(row, str) else SAME_QUESTION] += 1
             else:
                 rows[question] = row
+            if len(rows) == self.n:
+                break
         return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
 
     def rows(self) -> list[dict[str, object]]:
@@ -105,29 +104,26 @@ class IssueMiner:
 
     def summary(self) -> str:
         """A sentence with the number of tasks and of the commits that were left out."""
-        n_tasks = len(self.tasks)
         slices = Counter(str(row[column]) for column in ("source", "size") for row in self.tasks)
         by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
-        rules = (MERGE, *COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
+        rules = (*COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
-        n_commits = n_tasks + self.n_not_needed + self.left_out.total()
-        tasks = f"{counted(n_tasks, 'issue task')}{by_slice and f' ({by_slice})'} of {counted(n_commits, 'commit')}"
-        cut_off = "; the clone is shallow, so older commits are missing: git fetch --unshallow"
-        return f"{tasks}; left out: {left_out or 'none'}{cut_off if self.history.is_shallow else ''}"
+        tasks = f"{counted(len(self.tasks), 'issue task')}{by_slice and f' ({by_slice})'}"
+        told = f"{tasks} of {counted(self.n_commits, 'commit')}; left out: {left_out or 'none'}"
+        is_shallow = (self.history.git.folder / "shallow").is_file()
+        return told + "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
 
-    def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
+    def _task(self, commit: Commit, question: str) -> dict[str, object] | str:
+        """The task of a commit, or the rule that leaves it out."""
         names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
         paths = list(dict.fromkeys(names))
         # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
         patch = self.history.patch(commit, paths)
         if _is_formatting(patch):
-            return WHITE_SPACE, {}
+            return WHITE_SPACE
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
-        if not edited:
-            return NO_OLD_LINE, {}
-        n_lines = sum(map(len, edited.values()))
-        if n_lines > MAX_CHANGED_LINES:
-            return TOO_MANY, {}
+        if (n_lines := sum(map(len, edited.values()))) > MAX_CHANGED_LINES:
+            return TOO_MANY
         files = dict(self.history.files(self.repository, commit.parent).read(edited))
         gold, symbols = [], set[str]()
         for path, lines in sorted(edited.items()):
@@ -135,9 +131,8 @@ class IssueMiner:
             gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
             symbols |= around
         if not gold:
-            return NO_OLD_LINE, {}
-        question = question_of(commit)
-        return "", {
+            return NO_OLD_LINE
+        return {
             "instance_id": f"{self.repository.replace('/', '__')}-{commit.commit_id[:12]}",
             "repo": self.repository,
             "base_commit": commit.parent,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import count
 from operator import itemgetter
 
 from tree_sitter import Node
 
 from ingest.contents.definitions import docs_definitions, ending_of
-from ingest.mining.names import SourceFiles, Task
+from ingest.mining.names import Task, parsed_sources
 from lake.fingerprint import sha256_of
 from lake.text import regex_tokens
 
@@ -32,14 +33,11 @@ def choose(tasks: Iterable[Task], limit: int, seed: str = "") -> list[Task]:
     """At most `limit` tasks, sorted by place: one of each file in turn, in hash order, without equal answers."""
 
     def order(task: Task) -> tuple[str, str, int]:
-        identity = (*([seed] if seed else []), *task.identity)
+        identity = (seed, *task.identity) if seed else task.identity
         return sha256_of("\0".join(identity).encode()), task.path, task.line
 
-    turns: Counter[str] = Counter()
-    numbered = []
-    for task in sorted(tasks, key=order):
-        turns[task.path] += 1
-        numbered.append((turns[task.path], task))
+    turns = defaultdict[str, Iterator[int]](count)
+    numbered = [(next(turns[task.path]), task) for task in sorted(tasks, key=order)]
     chosen: dict[str, Task] = {}
     for _, task in sorted(numbered, key=itemgetter(0)):
         if len(chosen) < limit:
@@ -57,7 +55,8 @@ def completion_row(
     function's body, else with the task's `number`.
     """
     prompt, context_start = prompt_before(lines, start, limit)
-    folder, answer = folder_of(repo), "".join(lines[start:end]).removesuffix("\n")
+    # RepoEval's name for a repository's folder: `pallets_click`.
+    folder, answer = repo.replace("/", "_"), "".join(lines[start:end]).removesuffix("\n")
     task, last = f"{folder}/{number}", dict[str, object](line_no=start)
     if name:
         task, answer = f"{repo.replace('/', '--')}/idx", f"{answer}\n"
@@ -67,9 +66,9 @@ def completion_row(
     return {"prompt": prompt, "metadata": {**first, **last}}
 
 
-def mine_functions(repository: str, files: SourceFiles) -> Iterator[Task]:
+def mine_functions(repository: str, contents: Mapping[str, bytes], left_out: Counter[str]) -> Iterator[Task]:
     """The functions to complete in a repository's own source; those that a rule leaves out are counted."""
-    for path, lines, root in files.parsed():
+    for path, lines, root in parsed_sources(contents, left_out):
         times: Counter[str] = Counter()
         end_of_outer = 0
         definitions = docs_definitions(root, "".join(lines).encode(), ending_of(path))
@@ -82,18 +81,13 @@ def mine_functions(repository: str, files: SourceFiles) -> Iterator[Task]:
                     node = node.parent
                 hole = _hole(node or root, lines)
             if isinstance(hole, str):
-                files.left_out[hole] += 1
+                left_out[hole] += 1
                 continue
-            called = definition.qualified_name or ""
-            times[called] += 1
-            identity, (start, end) = ("function", repository, path, f"{called}#{times[called]}"), hole
+            name, (start, end) = definition.qualified_name or "", hole
+            times[name] += 1
             row = partial(completion_row, repository, path, lines, start, end, definition.name or "")
+            identity = ("function", repository, path, f"{name}#{times[name]}")
             yield Task(identity, path, start, "".join(lines[start:end]), row)
-
-
-def folder_of(repo: str) -> str:
-    """RepoEval's name for a repository's folder: `pallets/click` → `pallets_click`."""
-    return repo.replace("/", "_")
 
 
 _tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
@@ -114,7 +108,10 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
 
 
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
-    if _is_overload(function):
+    around = function.parent
+    decorators = around.named_children if around is not None and around.type == "decorated_definition" else []
+    names = (child.text or b"" for child in decorators if child.type == "decorator")
+    if any(name.rpartition(b".")[2].lstrip(b"@").startswith(b"overload") for name in names):
         return OVERLOAD
     # Kotlin's grammar has no field for bodies.
     inner = (child for child in function.named_children if child.type == "function_body")
@@ -128,32 +125,18 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
         is_own = not before and not after
     else:
         statements = [child for child in body.named_children if child.type != "comment"]
-        statements = statements[bool(statements) and _is_docstring(statements[0]) :]
+        first = statements[0] if statements else body
+        if first.type == "expression_statement" and first.named_child_count == 1:
+            first = first.named_children[0]
+        if first.type == "string" and _DOCSTRING.match(first.text or b""):
+            statements = statements[1:]
         # All other bodies without braces are expressions.
         if body.type not in ("block", "body_statement", "indented_block") or not statements:
             return NO_BODY
         start, end = statements[0].start_point.row, statements[-1].end_point.row + 1
-        is_own = _is_alone(lines, statements[0], statements[-1])
+        before = lines[start].encode()[: statements[0].start_point.column].strip()
+        after = lines[end - 1].encode()[statements[-1].end_point.column :].strip()
+        is_own = not before and (not after or after.startswith(b"#"))
     if end - start not in BODY_LINES:
         return LENGTH
     return (start, end) if is_own and "".join(lines[start:end]).strip() else NO_BODY
-
-
-def _is_alone(lines: list[str], first: Node, last: Node) -> bool:
-    """Whether the lines of the nodes `first` to `last` contain nothing else, except a comment at the end."""
-    before = lines[first.start_point.row].encode()[: first.start_point.column].strip()
-    after = lines[last.end_point.row].encode()[last.end_point.column :].strip()
-    return not before and (not after or after.startswith(b"#"))
-
-
-def _is_overload(function: Node) -> bool:
-    around = function.parent
-    decorators = around.named_children if around is not None and around.type == "decorated_definition" else []
-    names = (child.text or b"" for child in decorators if child.type == "decorator")
-    return any(name.rpartition(b".")[2].lstrip(b"@").startswith(b"overload") for name in names)
-
-
-def _is_docstring(statement: Node) -> bool:
-    if statement.type == "expression_statement" and statement.named_child_count == 1:
-        statement = statement.named_children[0]
-    return statement.type == "string" and bool(_DOCSTRING.match(statement.text or b""))

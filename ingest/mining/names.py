@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, cast
 
@@ -33,9 +33,25 @@ GENERATED = re.compile(
     r"(^|/)(vendor|vendored|_vendor|third[_-]?party|external|externals|extern|node_modules|dist|generated|gen)/"
     r"|(\.min\.js|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.cs|\.designer\.cs|_generated\.[a-z]+|\.generated\.[a-z]+)$"
 )
+UNREADABLE = "file not in UTF-8 or with syntax errors"
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
 """As in RepoBench: a file imports at least 5; 5 to 9 candidates are easy, 10 or more hard."""
+
+_SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
+"""Languages in which a file can use definitions in its own folder without an import."""
+_IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
+_REQUIRE = r"\brequire(_relative)?\b"
+_FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
+_IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
+_WORD = re.compile(r"\w+")
+_TEXT = re.compile(r"string|comment|heredoc|template")
+
+
+class _Definition(NamedTuple):
+    path: str
+    line: int
+    text: str
 
 
 class Task(NamedTuple):
@@ -61,11 +77,11 @@ class FileUsage:
     path: str
     lines: Sequence[str]
     statements: Sequence[str]
-    import_rows: frozenset[int]
+    import_rows: Set[int]
     candidates: Sequence[str]
-    uses: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    unasked: frozenset[int] = frozenset()
-    closed: frozenset[int] = frozenset()
+    uses: Mapping[int, Set[int]] = field(default_factory=dict)
+    unasked: Set[int] = frozenset()
+    closed: Set[int] = frozenset()
 
     def tasks(self) -> Iterator[Task]:
         """A task for the first use of each candidate, in the order of the candidates."""
@@ -100,46 +116,22 @@ class FileUsage:
         }
 
 
-UNREADABLE = "file not in UTF-8 or with syntax errors"
-
-_SAME_FOLDER = frozenset({"csharp", "go", "java", "kotlin", "php", "ruby", "scala", "swift"})
-"""Languages in which a file can use definitions in its own folder without an import."""
-_IMPORT = re.compile(r"import|include|using|^use_|_use_|^mod_item$")
-_FROM = re.compile(r"^\s*from\b.*?\bimport\b", re.DOTALL)
-_IDENTIFIER = re.compile(r"identifier$|^constant$|^name$")
-_WORD = re.compile(r"\w+")
-_TEXT = re.compile(r"string|comment|heredoc|template")
-
-
-class _Definition(NamedTuple):
-    path: str
-    line: int
-    text: str
+def parsed_sources(contents: Mapping[str, bytes], left_out: Counter[str]) -> Iterator[tuple[str, list[str], Node]]:
+    """Path, lines and syntax tree of a repository's own source files; those that cannot be parsed are counted."""
+    for path in filter(is_source, contents):
+        lines = lines_of(contents[path])
+        root = syntax_tree("".join(lines).encode(), language_of(path)) if lines else ""
+        if lines and not isinstance(root, str) and not root.has_error:
+            yield path, lines, root
+        elif contents[path].strip():
+            left_out[UNREADABLE] += 1
 
 
-@dataclass
-class SourceFiles:
-    """The repository's own source files, parsed one by one; files that cannot be parsed are counted in `left_out`."""
-
-    contents: Mapping[str, bytes]
-    left_out: Counter[str]
-
-    def parsed(self) -> Iterator[tuple[str, list[str], Node]]:
-        """Path, lines and syntax tree of each file that can be parsed; the others are counted."""
-        for path, data in self.contents.items():
-            lines = lines_of(data) if is_source(path) else []
-            root = syntax_tree("".join(lines).encode(), language_of(path)) if lines else ""
-            if lines and not isinstance(root, str) and not root.has_error:
-                yield path, lines, root
-            elif data.strip() and is_source(path):
-                self.left_out[UNREADABLE] += 1
-
-
-def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
+def usages_by_name(repository: str, contents: Mapping[str, bytes], left_out: Counter[str]) -> Iterator[FileUsage]:
     """Every file that uses enough definitions of other files, sorted by path."""
     known: dict[str, list[_Definition]] = {}
     own: dict[str, set[str]] = {}
-    for path, lines, root in files.parsed():
+    for path, lines, root in parsed_sources(contents, left_out):
         own[path], end_of_outer = set(), 0
         for definition in docs_definitions(root, "".join(lines).encode(), ending_of(path)):
             name = definition.name or ""
@@ -149,15 +141,16 @@ def usages_by_name(repository: str, files: SourceFiles) -> Iterator[FileUsage]:
                 known.setdefault(name, []).append(_Definition(path, definition.line_start, text))
             end_of_outer = max(end_of_outer, definition.byte_end)
     unique = {name: each[0] for name, each in known.items() if len(each) == 1}
-    for path, lines, root in SourceFiles(files.contents, Counter()).parsed():
+    for path, lines, root in parsed_sources(contents, Counter()):
         usage = _usage(repository, path, lines, root, {name: unique[name] for name in unique.keys() - own[path]})
         if usage is not None:
             yield usage
 
 
-def mine_lines(repository: str, files: SourceFiles) -> Iterator[Task]:
+def mine_lines(repository: str, contents: Mapping[str, bytes], left_out: Counter[str]) -> Iterator[Task]:
     """The next-line tasks of a repository's own source."""
-    return chain.from_iterable(usage.tasks() for usage in usages_by_name(repository, files))
+    for usage in usages_by_name(repository, contents, left_out):
+        yield from usage.tasks()
 
 
 def _usage(
@@ -167,46 +160,46 @@ def _usage(
     statements = [
         node
         for node in root.children
-        if _IMPORT.search(node.type)
-        or (node.start_point.row == node.end_point.row and re.search(r"\brequire(_relative)?\b", node_text(node)))
+        if _IMPORT.search(node.type) or (len(_rows([node])) == 1 and re.search(_REQUIRE, _text(node)))
     ]
-    texts = [node_text(node) for node in statements]
+    texts = list(map(_text, statements))
     # The words of each import, and those that may name whole files: none if the import lists names from one file.
     imports = [({*words(text)}, {*words("" if "{" in text else _FROM.sub("", text))}) for text in texts]
     folder, by_folder = PurePosixPath(path).parent, language in _SAME_FOLDER
 
-    def is_seen(name: str, definition: _Definition) -> bool:
-        file = PurePosixPath(definition.path)
-        stem, above = file.stem.lower(), file.parent.name.lower()
+    def is_seen(name: str) -> bool:
+        file = PurePosixPath(elsewhere[name].path)
+        stem, above, lower = file.stem.lower(), file.parent.name.lower(), name.lower()
         if by_folder and (file.parent == folder or any(above in whole for _, whole in imports)):
             return True
-        near, lower = {stem, above}, name.lower()
-        return any(stem in whole or (lower in every and not every.isdisjoint(near)) for every, whole in imports)
+        return any(
+            stem in whole or (lower in every and not every.isdisjoint({stem, above})) for every, whole in imports
+        )
 
-    identifiers = ordered_captures(language, any_of(language, _IDENTIFIER), root)
-    names = {node_text(node) for node in identifiers} & elsewhere.keys()
-    seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name, elsewhere[name])]
+    identifiers = _captures(language, _IDENTIFIER, root)
+    names = {_text(node) for node in identifiers} & elsewhere.keys()
+    seen = [name for name in names if language_of(elsewhere[name].path) == language and is_seen(name)]
     seen.sort(key=lambda name: (elsewhere[name].path, elsewhere[name].line))
     # Two names for one definition are one candidate, and so are two definitions with equal text.
     candidates = list(dict.fromkeys(elsewhere[name].text for name in seen))
     if len(candidates) < MIN_CANDIDATES:
         return None
     number = {name: candidates.index(elsewhere[name].text) for name in seen}
-    import_rows = {row for node in statements for row in range(node.start_point.row, node.end_point.row + 1)}
-    uses: dict[int, set[int]] = {}
-    bound: set[int] = set()
+    import_rows, uses, bound = _rows(statements), dict[int, set[int]](), set[int]()
     for node in identifiers:
-        row, name = node.start_point.row, node_text(node)
+        row, name = node.start_point.row, _text(node)
         if name in number and row not in import_rows:
             (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
+    closed = _rows(node for node in _captures(language, _TEXT, root) if "\n" in _text(node))
     # Nor is a line asked for that mentions, in a string, comment or attribute, a candidate it does not use.
-    mentioned = {row: {number[word] for word in _WORD.findall(lines[row]) if word in number} for row in uses}
-    inside = (node for node in ordered_captures(language, any_of(language, _TEXT), root) if "\n" in node_text(node))
-    closed = {row for node in inside for row in range(node.start_point.row, node.end_point.row + 1)}
-    closed |= {row for row, used in uses.items() if not used >= mentioned[row]}
-    by_row = {row: frozenset(used) for row, used in uses.items()}
-    imported = frozenset(import_rows)
-    return FileUsage(repository, path, lines, texts, imported, candidates, by_row, frozenset(bound), frozenset(closed))
+    for row, used in uses.items():
+        if not used.issuperset(number[word] for word in _WORD.findall(lines[row]) if word in number):
+            closed.add(row)
+    return FileUsage(repository, path, lines, texts, import_rows, candidates, uses, bound, closed)
+
+
+def _rows(nodes: Iterable[Node]) -> set[int]:
+    return {row for node in nodes for row in range(node.start_point.row, node.end_point.row + 1)}
 
 
 def _is_bound(node: Node) -> bool:
@@ -218,14 +211,13 @@ def _is_bound(node: Node) -> bool:
     )
 
 
-def ordered_captures(language: str, pattern: str, root: Node) -> list[Node]:
-    """The nodes that a query's pattern captures as `@it`, in the file's order."""
-    return sorted(captured(root, language, pattern).get("it", []), key=lambda node: node.start_byte)
+def _captures(language: str, kinds: re.Pattern[str], root: Node) -> list[Node]:
+    """The nodes whose kind's name matches `kinds`, in the file's order."""
+    return sorted(captured(root, language, _any_of(language, kinds)).get("it", []), key=lambda node: node.start_byte)
 
 
 @cache
-def any_of(language: str, kinds: re.Pattern[str]) -> str:
-    """A query pattern for the nodes of a language whose kind's name matches `kinds`."""
+def _any_of(language: str, kinds: re.Pattern[str]) -> str:
     grammar = get_language(cast("SupportedLanguage", language))
     ids = (number for number in range(grammar.node_kind_count) if grammar.node_kind_is_named(number))
     visible = {grammar.node_kind_for_id(number) for number in ids if grammar.node_kind_is_visible(number)}
@@ -233,8 +225,7 @@ def any_of(language: str, kinds: re.Pattern[str]) -> str:
     return f"[{' '.join(f'({name})' for name in names)}] @it"
 
 
-def node_text(node: Node) -> str:
-    """A node's text."""
+def _text(node: Node) -> str:
     return (node.text or b"").decode()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from ingest.mining.miner import PROMPT_TOKENS, completion_row, folder_of
+from ingest.mining.miner import PROMPT_TOKENS, completion_row
 from ingest.mining.names import FileUsage, lines_of
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
@@ -29,15 +29,11 @@ PLACES_FILE = DATA / "places.jsonl"
 licensed and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
 
 
-ByteSpan = tuple[str, int, int]
-"""Path, and bytes `[start, end)` of the text that `lines_of` gives."""
-
-
 class Uses(BaseModel):
-    """A file's import statements, as byte ranges, and the definitions that it imports from its repository."""
+    """A file's imports and the definitions that it imports, as byte ranges of the texts that `lines_of` gives."""
 
     imports: list[tuple[int, int]]
-    candidates: list[ByteSpan]
+    candidates: list[tuple[str, int, int]]
 
 
 class Places(BaseModel):
@@ -76,11 +72,11 @@ class Places(BaseModel):
         """What the files with next-line tasks use of other files."""
         texts, usages = {path: "".join(lines).encode() for path, lines in self.lines.items()}, {}
         for path, uses in self.files.items():
-            text = texts[path]
+            text, import_rows = texts[path], set[int]()
+            for start, end in uses.imports:
+                import_rows.update(range(text.count(b"\n", 0, start), text.count(b"\n", 0, end) + 1))
             statements = [text[start:end].decode() for start, end in uses.imports]
             candidates = [texts[other][start:end].decode() for other, start, end in uses.candidates]
-            first_and_last = [(text.count(b"\n", 0, start), text.count(b"\n", 0, end)) for start, end in uses.imports]
-            import_rows = frozenset(row for first, last in first_and_last for row in range(first, last + 1))
             usages[path] = FileUsage(self.repository, path, self.lines[path], statements, import_rows, candidates)
         return usages
 
@@ -95,12 +91,13 @@ def open_sample(benchmark: str) -> Source:
         names = {file.name.partition("@")[0].replace("__", "/") for file in (home / "repo_files").iterdir()}
         licences = dict.fromkeys(names, "MIT")
         return FolderSource(home, name="sample", label="sample", pinned=revision, licences=licences)
-    if benchmark not in ("repobench-r", "repoeval"):
+    if benchmark == "repobench-r":
+        by_name = {each.repository: each for each in read_places()}
+    elif benchmark == "repoeval":
+        by_name = {each.repository.replace("/", "_"): each for each in read_places() if each.completions}
+    else:
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
-    by_name = {each.repository: each for each in read_places()}
-    if benchmark == "repoeval":
-        by_name = {folder_of(name): each for name, each in by_name.items() if each.completions}
     repositories = list(by_name.values())
     entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
     recipes = [each.model_dump_json() for each in repositories]
@@ -132,12 +129,9 @@ def _completion_rows(repositories: Sequence[Places], level: str, limit: int) -> 
 
 
 def _next_line_rows(repositories: Sequence[Places], language: str, setting: str) -> list[dict[str, object]]:
-    rows = [
-        each.usages[path].row(line, gold, each.split)
-        for each in repositories
-        if each.language == language
-        for path, line, gold in each.next_lines[setting]
-    ]
+    rows = []
+    for each in [each for each in repositories if each.language == language]:
+        rows += [each.usages[path].row(line, gold, each.split) for path, line, gold in each.next_lines[setting]]
     return sorted(rows, key=lambda row: str(row["level"]))
 
 
@@ -176,7 +170,9 @@ def _open_checked(file: Path, name: str, digest: str) -> io.BytesIO:
     return io.BytesIO(data)
 
 
-def made_tree(folder: str, rows: Mapping[str, Callable[[], Iterable[object]]], digest: str, end: str = "\n") -> Tree:
+def made_tree(
+    folder: str, rows: Mapping[str, Callable[[], Iterable[object]]], digest: str = "", end: str = "\n"
+) -> Tree:
     """A folder of files of rows, by path, which are made when they are read."""
 
     def opened(of_file: Callable[[], Iterable[object]]) -> io.BytesIO:

@@ -7,18 +7,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import polars as pl
-
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
-from ingest.benchmarks.contextbench.pools import Find, PartReader, at_snapshots, repository_finder
+from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repository_finder
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.pools import stratified
 from lake.rejects import Rejects
-from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 
@@ -35,33 +31,27 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     rows_refused = {path: reason for path, reason in tree.refused.items() if _may_hold_rows(path)}
     replace(tree, refused=rows_refused).reject_refused(rejects)
     beside.reject_refused(rejects)
-    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
-    if subset == VERIFIED:
-        rows = [entry for entry in rows if _is_verified(entry)]
-
-    def missing(what: str, hint: str) -> GoldspanError:
-        return GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
-
+    rows = [each for each in tree.entries if _may_hold_rows(each.path) and (subset != VERIFIED or _is_verified(each))]
+    selections = [each for each in tree.entries if each.path.rpartition("/")[2] == _SELECTION]
+    what = hint = ""
     if not rows:
-        wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
+        what = f"no {'file called *verified*' if subset == VERIFIED else 'file of rows'} in {source.name}"
         hint = "Rows are read from *.parquet, *.json or *.jsonl, in the folder itself or in data/."
-        raise missing(f"no {wanted} in {source.name}", hint)
-    if subset == FULL and all(_is_verified(entry) for entry in rows):
-        raise missing(f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}")
-    if subset == SELECTED:
-        selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
-        if not selections:
-            hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
-            raise missing(f"{_SELECTION} is not in {source.name}", hint)
-        rows = [selections[0], *rows]
-    return RawFiles(rows, [beside], source.repositories)
+    elif subset == FULL and all(map(_is_verified, rows)):
+        what, hint = f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}"
+    elif subset == SELECTED and not selections:
+        what = f"{_SELECTION} is not in {source.name}"
+        hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
+    if what:
+        raise GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
+    return RawFiles([*selections[: subset == SELECTED], *rows], [beside], source.repositories)
 
 
 def at_hand(source: Source) -> list[str]:
     """The subset of a local source that is read if none is named: the full one, unless all its rows are verified."""
-    tree = source.find(".")
-    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)] if tree else []
-    return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
+    tree = source.find(".") or Tree(".", [])
+    rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
+    return [VERIFIED] if rows and all(map(_is_verified, rows)) else [FULL]
 
 
 def parts(
@@ -75,36 +65,23 @@ def parts(
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], raw.notes)
     if limit is not None:
-        instances = _drawn(instances, find, limit, raw.notes)
+        ready = [(each.item_id, each.repo, each.why_not is None and find(each) is not None) for each in instances]
+        kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
+        instances = [instance for instance in instances if instance.item_id in kept]
     reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
-    if (n := len(instances)) <= ITEMS_OF_A_PART:
+    if len(instances) <= ITEMS_OF_A_PART:
         yield PartToRead(subset, partial(reader.read, instances))
     else:
         ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-        for number, start in enumerate(range(0, n, ITEMS_OF_A_PART)):
+        for number, start in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
             some = ordered[start : start + ITEMS_OF_A_PART]
             yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
 
 
-def _drawn(instances: Sequence[Instance], find: Find, limit: int, notes: list[str]) -> list[Instance]:
-    had = [instance for instance in instances if instance.why_not is None and find(instance) is not None]
-    if 0 < len(had) < len(instances):
-        n = f"{len(had):,} of {counted(len(instances), 'item')}"
-        notes.append(f"drawn from {n}: the others have no repository here or an unreadable row")
-        instances = had
-    names = [(instance.item_id, instance.repo) for instance in instances]
-    frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
-    kept = set(stratified(frame, limit)["item_id"])
-    return [instance for instance in instances if instance.item_id in kept]
-
-
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
     rows = csv.DictReader(io.StringIO(selection.read().decode("utf-8-sig", errors="replace")))
     chosen = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
-    if not any(chosen):
-        message = "the selection has no ids in a column original_inst_id or instance_id"
-        raise GoldspanError(message, where=selection.path, examples=rows.fieldnames or [], code=Exit.INVALID)
     known = {name for instance in instances for name in instance.ids}
     n_absent = sum(not known.intersection(each) for each in chosen)
     notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances have no row in the data")

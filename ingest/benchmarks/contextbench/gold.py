@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check
+from ingest.benchmarks.fields import MISSING, FieldError, check, whole_number
 from ingest.sources.repository import is_searched
 from ingest.sources.strict_yaml import shown
 from lake.offsets import Offsets, split_lines
-from lake.tables import FLAGS
 from lake.text import decode, is_encodable
 
 DOCS, OFFICIAL = "context", "context-official"
@@ -23,6 +22,8 @@ _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 
 _FIELDS = ("file", "start_line", "end_line")
+# A file directly in `/workspace/` has only its name as path.
+_ROOT = re.compile(r"^/(testbed/|workspace/([^/]*/)?)")
 _HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # as published
 
 
@@ -51,33 +52,16 @@ def decode_gold(value: object) -> list[GoldSpan]:
     raise FieldError(f"it is {shown(value)}, not a list of spans")
 
 
-def patch_of(row: ForeignRow) -> str:
-    """The unified diff that a row has in place of its gold context; empty if it has none."""
-    value = row.values("gold")[0]
-    return value if isinstance(value, str) and re.search(r"^(diff --git |--- )", value, re.MULTILINE) else ""
-
-
 def docs_path(given: str) -> str:
     """A gold path relative to its repository: without `/testbed/`, `/workspace/<x>/` and leading `/` and `./`."""
-    path = _inside(given.replace("\\", "/"))
-    while path.startswith(("/", "./")):
-        path = path.removeprefix("./").lstrip("/")
-    return path
+    return re.sub(r"^(\.?/)+", "", _ROOT.sub("", given.replace("\\", "/")))
 
 
 def official_path(given: str) -> str:
     """A gold path as the published evaluator reads it; relative ones lose leading `.` and `/`: `github/x`."""
     path = given.replace("\\", "/")
-    inside = _inside(path)
+    inside = _ROOT.sub("", path)
     return inside if inside != path else path.lstrip("/") if path.startswith("/") else path.lstrip("./")
-
-
-def _inside(path: str) -> str:
-    if path.startswith("/workspace/"):
-        # A file directly in `/workspace/` has only its name as path.
-        repository, slash, rest = path.removeprefix("/workspace/").partition("/")
-        return rest if slash else repository
-    return path.removeprefix("/testbed/")
 
 
 def span_of(entry: object, where: str) -> GoldSpan:
@@ -91,18 +75,11 @@ def span_of(entry: object, where: str) -> GoldSpan:
         raise FieldError(f"{where}: `file` is {shown(file)}, not a path")
     is_path = is_encodable(file) and "\0" not in file
     check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
-    start, end = (_line(entry[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
+    start, end = (whole_number(entry[key]) or 0 for key in ("start_line", "end_line"))
+    for key, line in (("start_line", start), ("end_line", end)):
+        check(line > 0, f"{where}: `{key}` is {shown(entry[key])}, not a line's number, which starts at 1")
     check(start <= end, f"{where} ends at line {end}, before it starts at line {start}")
     return GoldSpan(file, start, end, content if isinstance(content, str) else None)
-
-
-def _line(value: object, what: str) -> int:
-    # A column of numbers with gaps becomes one of floats in pandas: 4.0.
-    if re.fullmatch(r"[+-]?\d{1,9}(\.0)?", str(value)) and isinstance(value, (str, float)):
-        value = int(float(value))
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        raise FieldError(f"{what} is {shown(value)}, not a line's number, which starts at 1")
-    return value
 
 
 def _blocks(text: str) -> list[GoldSpan]:
@@ -124,23 +101,12 @@ def is_missing(value: object) -> bool:
     return value is None or value is MISSING or (isinstance(value, float) and math.isnan(value))
 
 
-class Audit(NamedTuple):
-    """An item's gold as rows of `gold_spans`, without benchmark and item, and the number of its anomalies by flag."""
+def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> tuple[list[dict[str, object]], Counter[str]]:
+    """Gold under both rules as rows of `gold_spans`, without item, and the number of its anomalies by flag.
 
-    rows: list[dict[str, object]]
-    counts: Counter[str]
-
-    @property
-    def flags(self) -> list[str]:
-        """The counts above 0 as table `items` stores them, such as `ends-past-eof:2`."""
-        return [f"{name}:{self.counts[name]}" for name in FLAGS if self.counts[name]]
-
-
-def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
-    """The gold under both rules; `files` are the contents of the named files that the repository has.
-
-    Under `context` a span is clipped to its file (one wholly past the end keeps the file and no lines), and spans of
-    files that are missing are dropped. Under `context-official` spans are kept as given.
+    `files` are the contents of the named files that the repository has. Under `context` a span is clipped to its file
+    (one wholly past the end keeps the file and no lines), and spans of files that are missing are dropped. Under
+    `context-official` spans are kept as given.
     """
     counts, docs = Counter[str](), Counter[tuple[str, int, int]]()
     gold_paths = {docs_path(span.file) for span in spans}
@@ -166,7 +132,7 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> Audit:
     byte = {path: Offsets.between_lines(text).byte.tolist() for path, text in texts.items()}
     for row, (path, start, end) in zip(rows, docs, strict=False):
         row |= {"byte_start": byte[path][start], "byte_end": byte[path][end]}
-    return Audit(rows, counts)
+    return rows, counts
 
 
 def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
@@ -178,7 +144,6 @@ def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
     first = span.line_start
     if all(match and int(match[1]) == first + n for n, match in enumerate(numbers)):
         content = [line.partition("\t")[2] for line in content]
-    given, there = (
-        "\n".join(map(str.strip, each)).rstrip("\n") for each in (content, lines[first - 1 : span.line_end])
-    )
+    both = (content, lines[first - 1 : span.line_end])
+    given, there = ("\n".join(map(str.strip, each)).rstrip("\n") for each in both)
     return given == there

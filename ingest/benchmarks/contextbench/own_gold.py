@@ -10,10 +10,8 @@ from urllib.parse import unquote
 from ingest.benchmarks.contextbench.gold import GoldSpan, decode_gold, docs_path, is_missing, span_of
 from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
 from ingest.contents.definitions import Found, definitions_of, ending_of
-from ingest.sources.repository import Repository
 from ingest.sources.strict_yaml import shown
 from lake.offsets import split_lines
-from lake.rejects import Rejects
 from lake.text import decode, listed
 
 OWN_GOLD = re.compile(
@@ -36,7 +34,6 @@ _LINES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
     ("line", "end_line"), ("lines", ""), ("line", ""),
 )  # fmt: skip
-_GRADES = ("relevance", "grade")
 _OF_LINES = re.compile("line|start|end|range|func|method|class|symbol", re.I)
 _RANGE = re.compile(r"(?:.*#)?L?(\d+)(?:C\d+)?(?:\s*[-:]\s*L?(\d+)(?:C\d+)?)?")
 _FILE_WITH_LINES = re.compile(r"(.+?)(?:[:#]|,?\s+(?:lines?\s+)?)(L?\d(?:C(?=\d)|[^/\\A-KM-Za-z])*)")
@@ -86,10 +83,9 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
         value = [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
     if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS)):
         # Lines by file: {"a.py": [[1, 9]]}.
-        are_paths = all(set("./").intersection(str(file)) for file in value)
-        check(
-            are_paths, f"its keys {listed([*map(str, value)])} are no paths; name the one of its places: --gold KEY.KEY"
-        )
+        files = [*map(str, value)]
+        reason = f"its keys {listed(files)} are no paths; name the one of its places: --gold KEY.KEY"
+        check(all(set("./").intersection(file) for file in files), reason)
         value = [[file, lines] for file, lines in value.items()]
     if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
@@ -109,14 +105,11 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
 def is_irrelevant(judged: object) -> bool:
     """Whether a row or a place is judged not relevant: of grade 0."""
     items = judged.items() if isinstance(judged, Mapping) else ()
-    return any(str(key).lower() in _GRADES and str(value) in ("0", "0.0") for key, value in items)
+    return any(str(key).lower() in ("relevance", "grade") and str(value) in ("0", "0.0") for key, value in items)
 
 
 def _place(entry: object, path: str, start: str, end: str) -> tuple[object, object]:
-    """The path and the lines of a place, None for a whole file: of an object, a list that begins with the path, a text.
-
-    Without `path`, the keys of an object are the first common ones that it has.
-    """
+    """The path and lines (None: all) of a place; without `path`, at the first common keys that it has."""
     if isinstance(entry, list) and entry and not path:
         return entry[0], entry[1] if len(entry) == 2 else entry[1:] or None
     if isinstance(entry, dict) and not path:
@@ -147,17 +140,6 @@ def _ranges(lines: object) -> Iterator[tuple[object, object]]:
             yield (part[0], part[-1]) if isinstance(part, list) and len(part) in (1, 2) else (part, part)
 
 
-def named_files(spans: Sequence[GoldSpan], repository: Repository) -> tuple[dict[str, bytes], set[str]]:
-    """The files of a repository that gold may mean, each under its path, and the paths of all files."""
-    ends = {end for span in spans for end in ends_of(span)}
-    files, paths = dict[str, bytes](), set[str]()
-    for file in repository(Rejects()):
-        paths.add(file.path)
-        if file.path in ends:
-            files[file.path] = file.data
-    return files, paths
-
-
 def locate(
     spans: Sequence[GoldSpan], repo: str, files: Mapping[str, bytes], paths: Collection[str]
 ) -> tuple[list[GoldSpan], list[str]]:
@@ -166,20 +148,25 @@ def locate(
     for span in spans:
         _, name = _written(span)
         path, near = _path(span, repo, paths)
-        start, end, fault = span.line_start, span.line_end, ""
+        start, end = span.line_start, span.line_end
         if path not in files:
             hint = f"did you mean {near}?" if near else "paths are relative to the repository"
-            fault = f"its gold file {span.file[:200]} is not in its repository; {hint}"
-        elif name and len(called := _called(name, path, files[path])) == 1:
-            start, end = called[0]
-        elif name:
-            fault = f"{name} is defined {len(called)} times in {path}; write {path}:FIRST-LAST"
+            faults.append(f"its gold file {span.file[:200]} is not in its repository; {hint}")
+            located.append(span._replace(line_end=start) if end == WHOLE_FILE else span)
+            continue
+        text = decode(files[path])[0]
+        if name:
+            dotted = "." + re.sub(r"[:#.]+", ".", name)
+            every = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
+            called = [each for each in every if f".{each.qualified_name}".endswith(dotted)]
+            called = [each for each in called if f".{each.qualified_name}" == dotted] or called
+            if len(called) != 1:
+                faults.append(f"{name} is defined {len(called)} times in {path}; write {path}:FIRST-LAST")
+                continue
+            start, end = called[0].line_start + 1, called[0].line_end
         elif end == WHOLE_FILE:
-            end = len(split_lines(decode(files[path])[0])) or 1
-        end = start if end == WHOLE_FILE else end
-        if not (fault and path in files):
-            located.append(span._replace(file=path if path in files else span.file, line_start=start, line_end=end))
-        faults += [fault] if fault else []
+            end = len(split_lines(text)) or 1
+        located.append(span._replace(file=path, line_start=start, line_end=end))
     return located, faults
 
 
@@ -220,12 +207,3 @@ def _path(span: GoldSpan, repo: str, paths: Collection[str]) -> tuple[str, str]:
         return end, ""
     longer = [each for each in paths if each.endswith(f"/{path}")]
     return "", end or (longer[0] if len(longer) == 1 else "")
-
-
-def _called(name: str, path: str, data: bytes) -> list[tuple[int, int]]:
-    """The lines of the definitions of a name in a file: those so qualified, else those whose name ends so."""
-    dotted = "." + re.sub(r"[:#.]+", ".", name)
-    definitions = definitions_of(decode(data)[0], ending_of(path)).get("docs", Found()).definitions
-    called = [each for each in definitions if f".{each.qualified_name}".endswith(dotted)]
-    called = [each for each in called if f".{each.qualified_name}" == dotted] or called
-    return [(each.line_start + 1, each.line_end) for each in called]

@@ -8,7 +8,7 @@ from functools import partial
 import polars as pl
 
 from ingest.benchmarks.contextbench.gold import DOCS, GoldSpan, audit, docs_path
-from ingest.benchmarks.contextbench.own_gold import locate, named_files
+from ingest.benchmarks.contextbench.own_gold import ends_of, locate
 from ingest.benchmarks.contextbench.rows import OWN_REPOSITORY, Instance
 from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
@@ -17,10 +17,8 @@ from ingest.sources.git import RepositoryError
 from ingest.sources.repository import Repository, cloned_files, is_searched, parquet_files
 from ingest.sources.tree import CommitFiles, RawFiles
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
-from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 
 _NOT_AVAILABLE = "its repository is not available"
@@ -99,29 +97,21 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
     no_files, no_blobs = pool_frames([])
     # Commits of one repository share most of their contents, which are stored once.
     seen: set[str] = set()
-    replaced: set[str] = set()
 
     def texts(pool_id: str, repository: Repository) -> Iterator[tuple[str, str, bytes]]:
         for file in repository(rejects):
             # Git takes a file for binary if its first 8,000 bytes contain a zero byte.
             if b"\0" in file.data[:8_000]:
                 counts["binary"] += 1
-                continue
-            if file.is_replaced:
-                counts["replaced"] += 1
-                replaced.add(sha256_of(file.data))
-            yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
+            else:
+                yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
 
     for pool_id, repository in repositories.items():
         batches = [no_files]
-        replaced.clear()
         try:
             for files, blobs in pool_batches(texts(pool_id, repository), seen):
                 batches.append(files)
-                flags = pl.col("flags")
-                again = pl.col("sha256").is_in(list(replaced)) & ~flags.list.contains("not-utf8")
-                flags = pl.when(again).then(pl.concat_list(pl.lit(["not-utf8"]), flags)).otherwise(flags)
-                yield PoolGroup("", no_files, Blobs.cast(blobs.with_columns(flags=flags)) if replaced else blobs)
+                yield PoolGroup("", no_files, blobs)
         except RepositoryError as error:
             message = f"ContextBench: the files of {pool_id} were readable a moment ago and no longer are: {error.what}"
             raise GoldspanError(message, hint="Run the same again; what is stored is kept.", code=Exit.ERROR) from error
@@ -147,36 +137,42 @@ class PartReader:
         for instance in instances:
             by_pool.setdefault(instance.pool_id, []).append(instance)
         for pool_id, of_pool in by_pool.items():
-            repository, files, paths, why_not = self._gold_files(of_pool, rejects)
+            repo, commit, not_there = of_pool[0].repo, of_pool[0].commit, ""
+            try:
+                repository, files, paths = self._gold_files(of_pool, rejects)
+            except RepositoryError as error:
+                not_there = not_available(repo, commit, error.what)
+                if error.what:
+                    rejects.add(f"repository {repo}", f"commit {commit}", error.what)
             for instance in of_pool:
-                spans, faults = list(instance.gold), list[str]()
-                if self.is_own:
-                    spans, faults = locate(spans, instance.repo, files, paths)
-                # The gold of a patch are the definitions around the lines that it replaces.
-                patched = gold_of_patch(instance.gold_patch, files)
-                spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
-                audited = audit(spans, files) if repository and instance.why_not is None else None
-                reason = instance.why_not or why_not
-                faults = faults if audited else []
-                if audited and not any(row["gold"] == DOCS for row in audited.rows):
-                    absent = listed([span.file for span in spans], MAX_EXAMPLES)
-                    no_line = "its patch replaces no line of a source file of its repository"
-                    no_file = f"none of its gold files is in its repository: {absent}"
-                    faults = faults or [no_line if instance.gold_patch else no_file]
-                    reason = "; ".join(faults[:MAX_EXAMPLES])
-                for fault in faults:
-                    rejects.add(*instance.where, f"{instance.item_id}: {fault}")
-                item = {name: getattr(instance, name) for name in _SAME} | {"subset": self.subset, "why_not": reason}
-                flags = audited.flags if audited else None
-                items.append({**item, "commit": instance.commit or None, "gold_flags": flags, "scorable": not reason})
-                self.counts.update(items=1, scorable=not reason, spans=len(spans))
-                if audited:
-                    self.counts.update(audited.counts, audited=len(spans))
-                if audited and repository and not reason:
-                    gold += ({"item_id": instance.item_id, **row} for row in audited.rows)
-                    repositories[pool_id] = repository
-                if (reason or "").startswith(_NOT_AVAILABLE):
+                spans, reason, flags = list(instance.gold), instance.why_not or not_there, None
+                if not reason:
+                    faults = list[str]()
+                    if self.is_own:
+                        spans, faults = locate(spans, repo, files, paths)
+                    # The gold of a patch are the definitions around the lines that it replaces.
+                    patched = gold_of_patch(instance.gold_patch, files)
+                    spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
+                    rows, counts = audit(spans, files)
+                    flags = [f"{name}:{counts[name]}" for name in FLAGS if counts[name]]
+                    self.counts.update(counts, audited=len(spans))
+                    if any(row["gold"] == DOCS for row in rows):
+                        gold += ({"item_id": instance.item_id, **row} for row in rows)
+                        repositories[pool_id] = repository
+                    else:
+                        absent = listed([span.file for span in spans], MAX_EXAMPLES)
+                        no_line = "its patch replaces no line of a source file of its repository"
+                        no_file = f"none of its gold files is in its repository: {absent}"
+                        faults = faults or [no_line if instance.gold_patch else no_file]
+                        reason = "; ".join(faults[:MAX_EXAMPLES])
+                    for fault in faults:
+                        rejects.add(*instance.where, f"{instance.item_id}: {fault}")
+                elif not instance.why_not:
                     self.absent.append(instance.item_id)
+                item = {name: getattr(instance, name) for name in _SAME} | {"commit": instance.commit or None}
+                state = {"gold_flags": flags, "scorable": not reason, "why_not": reason or None}
+                items.append({**item, **state, "subset": self.subset})
+                self.counts.update(items=1, scorable=not reason, spans=len(spans))
         queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
         edits, unread = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
         where = {instance.item_id: instance.where for instance in instances}
@@ -187,25 +183,25 @@ class PartReader:
 
     def _gold_files(
         self, of_pool: Sequence[Instance], rejects: Rejects
-    ) -> tuple[Repository | None, dict[str, bytes], Collection[str], str | None]:
-        """A pool's repository, the files that its gold names, and known paths; or why it is not available."""
-        repo, commit = of_pool[0].repo, of_pool[0].commit
-        if all(instance.why_not for instance in of_pool):
-            return None, {}, (), None
-        spans = [span for instance in of_pool for span in instance.gold]
+    ) -> tuple[Repository, dict[str, bytes], Collection[str]]:
+        """A pool's repository, the files that its gold names, and known paths; or a `RepositoryError`."""
+        sound = [instance for instance in of_pool if not instance.why_not]
+        repository = self.find(sound[0]) if sound else None
+        if repository is None:
+            raise RepositoryError("")
+        spans = [span for instance in sound for span in instance.gold]
         wanted = {docs_path(span.file) for span in spans}
-        wanted |= {path for instance in of_pool for path in edited_sources(instance.gold_patch)}
-        try:
-            if (repository := self.find(of_pool[0])) is None:
-                return None, {}, (), not_available(repo, commit)
-            files = {file.path: file.data for file in repository(rejects, wanted)}
-            if self.is_own and any(docs_path(span.file) not in files for span in spans):
-                meant, paths = named_files(spans, repository)
-                return repository, files | meant, paths, None
-            return repository, files, files, None
-        except RepositoryError as error:
-            rejects.add(f"repository {repo}", f"commit {commit}", error.what)
-            return None, {}, (), not_available(repo, commit, error.what)
+        wanted |= {path for instance in sound for path in edited_sources(instance.gold_patch)}
+        files = {file.path: file.data for file in repository(rejects, wanted)}
+        paths = set(files)
+        if self.is_own and any(docs_path(span.file) not in files for span in spans):
+            # Gold may mean a file without the folders above its repository.
+            ends = {end for span in spans for end in ends_of(span)}
+            for file in repository(Rejects()):
+                paths.add(file.path)
+                if file.path in ends:
+                    files[file.path] = file.data
+        return repository, files, paths
 
     def notes(self) -> Iterator[str]:
         """The notes about the subset; none if no part was read."""
@@ -219,5 +215,3 @@ class PartReader:
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
         if n["binary"]:
             yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
-        if n["replaced"]:
-            yield f"not UTF-8, with U+FFFD for what could not be decoded: {counted(n['replaced'], 'file')}"

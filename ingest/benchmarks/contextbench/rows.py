@@ -4,33 +4,31 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, patch_of
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan
 from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, is_irrelevant, parsed
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.git import form_fault
-from ingest.sources.rows import WHOLE_INPUT, format_of
+from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted, language_of
 
-ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
-"""The keys that may hold a row's id; the first one present gives the item's id."""
-
 CONTEXTBENCH_FIELDS: Fields = {
-    "id": ID_KEYS,
+    "id": ("original_inst_id", "instance_id", "inst_id"),
     "gold": GOLD_KEYS,
     "commit": ("base_commit", "commit"),
     **{name: (name,) for name in ("repo", "repo_url", "language", "source", "size", "patch", "problem_statement")},
 }
+"""The first id that a row has is the item's."""
 
 _LISTS = (
     "gold", "core", "regions", "spans", "gold_spans", "locations", "relevant", "expected_chunks", "gold_files",
-    "relevant_files", "expected_files", "expected_paths",
+    "relevant_files", "expected_files", "expected_paths", "ground_truth.read_core_regions",
 )  # fmt: skip
 OWN_FIELDS: Fields = {
     **CONTEXTBENCH_FIELDS,
-    "id": (*ID_KEYS, "item_id", "task_id", "_id", "id"),
-    "gold": (*GOLD_KEYS, *(f"{key}[]" for key in (*_LISTS, "ground_truth.read_core_regions"))),
+    "id": (*CONTEXTBENCH_FIELDS["id"], "item_id", "task_id", "_id", "id"),
+    "gold": (*GOLD_KEYS, *(f"{key}[]" for key in _LISTS)),
     "commit": ("base_commit", "commit", "sha", "commit_sha", "commit_hash"),
     "repo": ("repo", "repository", "repo_dir", "repo_name"),
     "problem_statement": ("question", "query", "problem_statement", "issue", "prompt", "text"),
@@ -42,12 +40,12 @@ OWN_REPOSITORY = "own/repository"
 NO_COMMIT = "0" * 40
 """The commit of own rows that name none: their repository is read as it is."""
 
-_ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
 WITH_PATCH = {"instance_id", "repo", "base_commit", "problem_statement", "patch"}
 """The keys of SWE-bench's rows."""
 MULTI = {"org", "repo", "base", "fix_patch", "resolved_issues"}
 """The keys of Multi-SWE-bench's rows."""
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_ID = re.compile(r"(?:instance_)?([A-Za-z0-9.-]+)__([A-Za-z0-9_.-]+?)-(?:\d+|[0-9a-f]{7,64}(?:-v\w+)?)")
+_PATCH = re.compile(r"^(diff --git |--- )", re.MULTILINE)
 _ADDRESS = r"^(https://github\.com/|git@github\.com:)"
 
 
@@ -90,15 +88,13 @@ def read_instances(
     they are rejected. A row whose gold cannot be decoded is replaced by one of the same id whose gold can.
     """
     instances, unnamed = dict[str, Instance](), dict[tuple[str, str], str]()
-    n_again, is_own = 0, fields != CONTEXTBENCH_FIELDS
+    n_again, n_irrelevant, is_own = 0, 0, fields != CONTEXTBENCH_FIELDS
     usual = {**(OWN_FIELDS if is_own else CONTEXTBENCH_FIELDS), "gold": fields["gold"]}
+    columns, row_keys = () if is_own else columns_of(fields), question_keys(fields)
     keys = {*columns_of({"gold": fields["gold"]})}
     for entry in entries:
         n_refused = len(rejects)
-        columns = columns_of(fields) if not is_own and format_of(entry.path) == ".parquet" else ()
-        rows = list(
-            parse_rows(entry, rejects, _of_multi, fields, usual=usual, columns=columns, row_keys=question_keys(fields))
-        )
+        rows = list(parse_rows(entry, rejects, _of_multi, fields, usual=usual, columns=columns, row_keys=row_keys))
         if not keys.isdisjoint(GOLD_KEYS) and all(keys.isdisjoint(row.content) for _, row in rows):
             if any(row.content.keys() >= WITH_PATCH for _, row in rows):
                 hint = "declare fields: {gold: patch}, or give them to `ingest own`"
@@ -106,10 +102,10 @@ def read_instances(
             elif len(rejects) == n_refused:
                 notes.append(f"{entry.path} is skipped: its rows have no gold")
             continue
-        relevant = [(position, row) for position, row in rows if not (is_own and is_irrelevant(row.content))]
-        if n_irrelevant := len(rows) - len(relevant):
-            notes.append(f"{counted(n_irrelevant, 'row')} of grade 0: not relevant")
-        for position, row in relevant:
+        for position, row in rows:
+            if is_own and is_irrelevant(row.content):
+                n_irrelevant += 1
+                continue
             instance = _instance(row, (entry.path, position), rejects, is_own=is_own)
             if instance is None:
                 continue
@@ -120,6 +116,8 @@ def read_instances(
             if first is not instance:
                 n_again += 1
                 instances[instance.item_id] = _one_of(first, instance, rejects, is_own=is_own)
+    if n_irrelevant:
+        notes.append(f"{counted(n_irrelevant, 'row')} of grade 0: not relevant")
     if n_again:
         notes.append(f"{counted(n_again, 'row')} with an id that occurred before; rows with one id are one item")
     return list(instances.values())
@@ -147,18 +145,17 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects, *, is_own: bool)
     differing = ["gold"] * (places != others) + ["commit"] * (first.commit != again.commit)
     # A table may have a line per place.
     is_more = is_own and differing == ["gold"] and bool(first.gold and again.gold)
-    if not places or not others or not differing or is_more:
-        questions = {" ".join(each.problem_statement.split()) for each in (first, again) if each.problem_statement}
-        if len(questions) > 1:
-            reason = f"another question than {' '.join(first.where)} under the same id; it is left out"
-            rejects.add(*again.where, f"{first.item_id}: {reason}")
-        elif is_more:
-            return replace(first, gold=[*first.gold, *again.gold])
-        return again if others and not places else first
-    both = " and ".join(" ".join(instance.where) for instance in (first, again))
-    reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
-    rejects.add(*again.where, f"{first.item_id}: {reason}")
-    return replace(first, why_not=reason)
+    if places and others and differing and not is_more:
+        both = " and ".join(" ".join(instance.where) for instance in (first, again))
+        reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
+        rejects.add(*again.where, f"{first.item_id}: {reason}")
+        return replace(first, why_not=reason)
+    if len({" ".join(each.problem_statement.split()) for each in (first, again) if each.problem_statement}) > 1:
+        reason = f"another question than {' '.join(first.where)} under the same id; it is left out"
+        rejects.add(*again.where, f"{first.item_id}: {reason}")
+    elif is_more:
+        return replace(first, gold=[*first.gold, *again.gold])
+    return again if others and not places else first
 
 
 def _of_multi(_: str, row: ForeignRow) -> ForeignRow:
@@ -176,12 +173,14 @@ def _of_multi(_: str, row: ForeignRow) -> ForeignRow:
         "base_commit": base.get("sha") if isinstance(base, dict) else None,
         "problem_statement": "\n\n".join(filter(None, texts)),
         "patch": content["fix_patch"],
+        "language": content.get("language"),
     }
-    return replace(row, content={"language": content.get("language"), **under})
+    return replace(row, content=under)
 
 
 def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_own: bool) -> Instance | None:
-    gold, gold_patch, why_not = list[GoldSpan](), patch_of(row), list[str]()
+    value, gold, why_not = row.values("gold")[0], list[GoldSpan](), list[str]()
+    gold_patch = value if isinstance(value, str) and _PATCH.search(value) else ""
     # Own questions about a repository as it is need no id and no commit.
     is_filled = is_own and not gold_patch
     ids = list(dict.fromkeys(_texts(row, "id"))) or ([where[1].replace(" ", "-")] if is_filled else [])
@@ -189,7 +188,6 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_o
         rejects.add(*where, f"it has no id: none of {', '.join(row.fields['id'])}", excerpt_of(row.content))
         return None
     repo, commit = repository_of(row, ids[0]), (_text(row, "commit") or "").strip().lower()
-    statement = _text(row, "problem_statement")
     try:
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
@@ -205,11 +203,11 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_o
         if form_fault("repository", repo):
             repo = f"own/{repo.strip('/').replace('/', '-')}" if repo else OWN_REPOSITORY
         commit = commit or NO_COMMIT
-    if reason := form_fault("repository", repo):
-        why_not.append(f"neither its id nor {repo[:200]!r} gives its repository: {reason}")
-    if not _COMMIT.fullmatch(commit):
-        key = f"`{row.path('commit')}`"
-        why_not.append(f"{key} is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")
+    if fault := form_fault("repository", repo):
+        why_not.append(f"neither its id nor {repo[:200]!r} gives its repository: {fault}")
+    if not re.fullmatch("[0-9a-f]{7,64}", commit):
+        why_not.append(f"`{row.path('commit')}` is {commit!r}, not a commit's id")
+    statement = _text(row, "problem_statement")
     if statement is None:
         why_not.append(str(row.error("problem_statement", "must be a text")))
     if why_not:
@@ -217,11 +215,11 @@ def _instance(row: ForeignRow, where: tuple[str, str], rejects: Rejects, *, is_o
     elif not gold and not gold_patch:
         why_not.append("its gold is empty")
     of_gold = next(filter(None, (language_of(span.file) for span in gold if is_own)), "unknown")
-    language, unscorable = (_text(row, "language") or of_gold).lower(), "; ".join(why_not) or None
-    source, patch, size = (_text(row, field) for field in ("source", "patch", "size"))
-    upstream_id = ids[1] if len(ids) > 1 else None
+    language, size = (_text(row, "language") or of_gold).lower(), _text(row, "size")
+    upstream_id, source, patch = ids[1] if len(ids) > 1 else None, _text(row, "source"), _text(row, "patch")
+    reason = "; ".join(why_not) or None
     return Instance(
-        ids[0], upstream_id, repo, commit, language, source, statement, patch, gold, unscorable, where, gold_patch, size
+        ids[0], upstream_id, repo, commit, language, source, statement, patch, gold, reason, where, gold_patch, size
     )
 
 

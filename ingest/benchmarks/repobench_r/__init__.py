@@ -1,6 +1,5 @@
 """RepoBench-R: find the candidate snippet that a row's next line uses. Rows in all published forms are read."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count, islice
@@ -9,14 +8,21 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    DataLocation,
+    PartToRead,
+    PoolGroup,
+    SubsetRows,
+    drawn_ids,
+    part_of,
+)
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, encodable, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.offsets import split_lines
-from lake.pools import stratified
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
 from lake.tables.ingested import Blobs, Files
@@ -27,8 +33,9 @@ ROWS_OF_A_PART = 4_000
 
 _NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 _SPLITS, _LEVELS = ("test", "train"), ("easy", "hard")
+_TEXTS = ("repo_name", "file_path", "import_statement", "code", "next_line")
 _FIELDS: Fields = {
-    **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
+    **{name: (name,) for name in (*_TEXTS, "context", "split")},
     "code": ("cropped_code", "code"),
     # The publisher has used all of these spellings.
     "gold_snippet_index": ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex"),
@@ -72,28 +79,27 @@ def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = _FIELDS
 ) -> Iterator[PartToRead]:
     """The subset's rows in parts; one source file is in memory at a time."""
-    name, split = subset.split("/")
+
+    def part(suffix: str, rows: Callable[[Rejects], Iterable[_Row]]) -> PartToRead:
+        name = f"{part_of(subset)}-{suffix}"
+        return PartToRead(name, partial(_read, name, subset, rows))
+
     if limit is not None:
-        part = f"{name}-{split}-sample"
-        yield PartToRead(part, partial(_reading, part, name, split, partial(_drawn, raw, name, split, limit, fields)))
+
+        def drawn(rejects: Rejects) -> Iterator[_Row]:
+            every = _checked_rows(_numbered_rows(raw.tasks, subset, rejects, fields), subset, fields, rejects)
+            chosen = drawn_ids([(row.item["item_id"], row.item["repo"], True) for row in every], limit, raw.notes)
+            # Read a second time and filtered before any rows are built, which is cheap for a few rows of many.
+            again = _checked_rows(_numbered_rows(raw.tasks, subset, Rejects(), fields), subset, fields, Rejects())
+            return (row for row in again if row.item["item_id"] in chosen)
+
+        yield part("sample", drawn)
         return
-    rows = _numbered_rows(raw.tasks, split, rejects, fields)
+    rows = _numbered_rows(raw.tasks, subset, rejects, fields)
     for number in count():
         if not (batch := list(islice(rows, ROWS_OF_A_PART))):
             return
-        part = f"{name}-{split}-{number:04d}"
-        yield PartToRead(part, partial(_reading, part, name, split, partial(_checked_rows, batch, name, split, fields)))
-
-
-def _drawn(raw: RawFiles, name: str, split: str, limit: int, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
-    def checked(rejects: Rejects) -> Iterator[_Row]:
-        return _checked_rows(_numbered_rows(raw.tasks, split, rejects, fields), name, split, fields, rejects)
-
-    names = [(row.item["item_id"], row.item["repo"]) for row in checked(rejects)]
-    frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
-    chosen = set(stratified(frame, limit)["item_id"])
-    # Read a second time and filtered before any rows are built, which is cheap for a few rows of many.
-    return (row for row in checked(Rejects()) if row.item["item_id"] in chosen)
+        yield part(f"{number:04d}", partial(_checked_rows, batch, subset, fields))
 
 
 def _holds(entry: Entry, name: str) -> bool:
@@ -101,9 +107,8 @@ def _holds(entry: Entry, name: str) -> bool:
     return name in path and path.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
 
 
-def _reading(
-    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects
-) -> SubsetRows:
+def _read(part: str, subset: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects) -> SubsetRows:
+    name, split = subset.split("/")
     language = name.partition("_")[0]
     items, queries, gold = [], [], []
     # A candidate occurs in many pools, so each is hashed once; in a pool it is a number.
@@ -132,15 +137,14 @@ def _reading(
     return SubsetRows.of(items, queries, gold, [pool])
 
 
-def _numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
+def _numbered_rows(entries: Iterable[Entry], subset: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
     """The raw rows of a split, numbered per level, one file in memory at a time; unreadable files are rejected."""
-    counts = dict.fromkeys(_LEVELS, 0)
+    counts, split = dict.fromkeys(_LEVELS, 0), subset.rpartition("/")[2]
     for entry in entries:
         is_export = format_of(entry.path) in (".parquet", ".jsonl")
+        rows = _exported(entry, split, rejects, fields) if is_export else _pickled(entry, split, rejects)
         try:
-            for level, row in (
-                _exported(entry, split, rejects, fields) if is_export else _pickled(entry, split, rejects)
-            ):
+            for level, row in rows:
                 yield entry.path, level, counts[level], row
                 counts[level] += 1
         except UnreadableFileError as error:
@@ -155,18 +159,15 @@ def _pickled(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, 
         value = read_pickle(entry)
         _unread[sha256] = splits = value if isinstance(value, dict) else {}
     levels = splits.pop(split, None)
-    if not isinstance(levels, dict):
-        rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
-        return
     for level in _LEVELS:
-        rows = levels.pop(level, [])
-        if isinstance(rows, list):
-            # Each row is freed once it is read. Copied, as a pickle's lists may be one object.
-            rows = rows[::-1]
-            while rows:
-                yield level, rows.pop()
-        else:
+        rows = levels.pop(level, []) if isinstance(levels, dict) else None
+        if not isinstance(rows, list):
             rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
+            continue
+        # Each row is freed once it is read. Copied, as a pickle's lists may be one object.
+        rows = rows[::-1]
+        while rows:
+            yield level, rows.pop()
 
 
 def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
@@ -185,26 +186,37 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     return ((level, row) for _, (of_split, level, row) in rows if of_split == split)
 
 
-def _checked_rows(rows: Iterable[_RawRow], name: str, split: str, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
-    for where, level, n, row in rows:
+def _checked_rows(rows: Iterable[_RawRow], subset: str, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
+    for where, level, n, content in rows:
         try:
-            yield _row(row, fields, level, f"{name}/{split}/{level}/{n}")
+            if not isinstance(content, dict):
+                raise FieldError(f"a {type(content).__name__}, not an object")
+            yield _row(ForeignRow(content, fields), level, f"{subset}/{level}/{n}")
         except FieldError as error:
-            rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
+            rejects.add(where, f"{subset.rpartition('/')[2]}/{level} row {n}", str(error), excerpt_of(content))
 
 
-def _row(content: object, fields: Fields, level: str, item_id: str) -> _Row:
-    if not isinstance(content, dict):
-        raise FieldError(f"a {type(content).__name__}, not an object")
-    row = ForeignRow(content, fields)
-    candidates, is_v11 = _candidates(row.get("context"))
-    repo, path, imports = (row.text(name) for name in ("repo_name", "file_path", "import_statement"))
-    code, next_line, gold = row.text("code"), row.text("next_line"), _gold(row, len(candidates))
+def _row(row: ForeignRow, level: str, item_id: str) -> _Row:
+    context, candidates = row.get("context"), list[str]()
+    if not isinstance(context, (list, tuple)) or not context:
+        raise FieldError("`context` must be a list of candidates that is not empty")
+    for number, candidate in enumerate(context):
+        # In v1.1 a candidate is {identifier, path, snippet}, in v1 the snippet itself.
+        snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
+        if not isinstance(snippet, str):
+            raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
+        candidates.append(snippet if snippet.isascii() else encodable(snippet, f"candidate {number}"))
+    repo, path, imports, code, next_line = (row.text(name) for name in _TEXTS)
+    field = "gold_snippet_index"
+    gold = row.number(field)
+    row.check(field, gold != -1, "is -1: the answer is in the file itself, not among the candidates")
+    row.check(field, 0 <= gold < len(candidates), f"is {gold}, and there are {len(candidates)} candidates")
+    is_v11 = all(isinstance(candidate, dict) for candidate in context) or "cropped_code" in row.content
     item: dict[str, object] = {
         "item_id": item_id,
         "level": level,
         "difficulty": level,
-        "source": "v1.1" if is_v11 or "cropped_code" in content else "v1",
+        "source": "v1.1" if is_v11 else "v1",
         "repo": repo,
         "target_path": path,
         "target_text": next_line,
@@ -213,31 +225,6 @@ def _row(content: object, fields: Fields, level: str, item_id: str) -> _Row:
     }
     # The official reader counts a trailing newline as a line.
     return _Row(item, ("\n".join(code.split("\n")[-3:]), f"{imports}\n\n{code}"), candidates, gold)
-
-
-def _candidates(context: object) -> tuple[list[str], bool]:
-    if not isinstance(context, (list, tuple)) or not context:
-        raise FieldError("`context` must be a list of candidates that is not empty")
-    candidates = []
-    for number, candidate in enumerate(context):
-        # In v1.1 a candidate is {identifier, path, snippet}, in v1 the snippet itself.
-        snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
-        if not isinstance(snippet, str):
-            raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
-        candidates.append(snippet if snippet.isascii() else encodable(snippet, f"candidate {number}"))
-    return candidates, all(isinstance(candidate, dict) for candidate in context)
-
-
-def _gold(row: ForeignRow, n_candidates: int) -> int:
-    field = "gold_snippet_index"
-    value = row.get(field)
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
-        value = int(value)  # a Parquet column with a missing value is read as floats
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise row.error(field, "must be a whole number")
-    row.check(field, value != -1, "is -1: the answer is in the file itself, not among the candidates")
-    row.check(field, 0 <= value < n_candidates, f"is {value}, and there are {n_candidates} candidates")
-    return value
 
 
 REPOBENCH_R = Benchmark(

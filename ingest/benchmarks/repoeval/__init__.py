@@ -1,22 +1,42 @@
 """RepoEval (RepoCoder): Python completion tasks; gold is a range of lines in the task's own repository."""
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, PoolGroup, SubsetRows, in_one_part
-from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.declaration import Benchmark, DataLocation, SubsetRows, in_one_part
+from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
-from ingest.benchmarks.repoeval.tasks import NEEDS_RULE, REPOEVAL_FIELDS, CompletionTask, read_tasks
-from ingest.sources.tree import RawFiles, Source, Tree
+from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
-from lake.text import counted, language_of
+from lake.text import counted, is_encodable, language_of
+
+NEEDS_RULE = "needs"
+"""The name of the gold rule of :mod:`ingest.benchmarks.repoeval.needs`, and of the part with its pools."""
 
 _LEVELS = {"function": "function_level", "line": "line_and_api_level", "api": "line_and_api_level"}
 """Level → the folder of its repositories; line and api tasks share one."""
+
+REPOEVAL_FIELDS: Fields = {
+    "prompt": ("prompt",),
+    "ground_truth": ("metadata.ground_truth",),
+    # A repository and the parts of a path in it, as a list or as the Python repr of one.
+    "path": ("metadata.fpath_tuple",),
+    # The completion's first line, from 0: `lineno` in function files, `line_no` in line and api files.
+    "line": ("metadata.lineno", "metadata.line_no"),
+    # The prompt's first line, from 0.
+    "context_start": ("metadata.context_start_lineno",),
+    # The publisher's id of the task: stored, but never used as a key.
+    "id": ("metadata.task_id",),
+}
+
+_QUESTION = ("repo", "target_path", "target_line", "query_line_start", "prompt", "target_text")
+"""The columns of a task; tasks that are equal in these are one."""
 
 
 def _n_lines(text: pl.Expr) -> pl.Expr:
@@ -45,33 +65,20 @@ GOLD_RULES = {
 """Rule → its meaning, and the start and end of its gold lines in the task's own file (half-open)."""
 
 
-_NEEDS = (
-    "The definitions in other files of the repository that names in the completion resolve to (by jedi's goto over the "
-    "finished file, imports followed): a function, a class to its first method's end, an assignment."
-)
-
-
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset."""
-
-    def missing(what: str) -> GoldspanError:
-        hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
-        return GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
-
     level, context = subset.split("-")
-    datasets, folder = source.find("datasets"), _LEVELS[level]
-    if datasets is None:
-        raise missing("datasets/ or datasets.zip")
+    datasets, folder = source.find("datasets") or Tree("datasets", []), _LEVELS[level]
     # codex first: its tasks are numbered before those that only codegen files have.
     names = ("codex", "codegen")
     wanted = [f"{level}_level_completion_{context}_context_{name}.test.jsonl" for name in names]
-    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
+    by_name = {entry.path.rpartition("/")[2]: entry for entry in datasets.entries}
     tasks = [by_name[name] for name in wanted if name in by_name]
-    if not tasks:
-        raise missing(f"{datasets.location}/{wanted[0]}")
     pools = source.find(f"repositories/{folder}") or source.find(f"repositories/{level}")
-    if pools is None:
-        raise missing(f"repositories/{folder}/ or repositories/{folder}.zip")
+    if not tasks or pools is None:
+        what = f"repositories/{folder}/" if tasks else f"{datasets.location}/{wanted[0]}"
+        hint = "It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips."
+        raise GoldspanError(f"RepoEval: {what} is not in {source.name}", hint=hint, code=Exit.MISSING)
     for tree in (datasets, pools):
         tree.reject_refused(rejects)
     return RawFiles(tasks, [Tree(pools.location, [entry for entry in pools.entries if is_python(entry.path)])])
@@ -87,79 +94,130 @@ def read(
     raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = REPOEVAL_FIELDS, *, with_needs: bool = False
 ) -> SubsetRows:
     """The items, gold spans and repositories of a subset; `with_needs` adds the gold by need of the completions."""
-    tasks = read_tasks(raw.tasks, fields, rejects, raw.notes)
     level, context = subset.split("-")
-    group = repositories_of(raw.pools[0], _LEVELS[level], {task.repo for task in tasks}, rejects)
-    items = _placed(tasks, subset, group)
-    for where, position, why_not in items.filter("is_there").select("where", "position", "why_not").drop_nulls().rows():
-        rejects.add(where, position, why_not)
+    tasks = _tasks(raw.tasks, fields, rejects)
+    group = repositories_of(raw.pools[0], _LEVELS[level], {*tasks["repo"]}, rejects)
+    lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
+    no_python = "is missing or has no .py file; RepoEval's tasks are in Python"
+    message = "its completion starts at line {} (from 0) of {}, which has {}"
+    why_not = (
+        pl.when(~pl.col("is_there"))
+        .then(pl.format(f"the repository {{}} {no_python}", "repo"))
+        .when(pl.col("n_lines").is_null())
+        .then(pl.format("{} is not in {}", "target_path", "repo"))
+        .when(pl.col("target_line") >= pl.col("n_lines"))
+        .then(pl.format(message, "target_line", "target_path", "n_lines"))
+    )
+    constants = {"subset": subset, "split": "test", "level": level, "context": context}
+    items = (
+        tasks.with_columns(
+            *(pl.lit(value).alias(name) for name, value in constants.items()),
+            item_id=pl.format("{}/{}/{}", pl.lit(subset), "repo", "n"),
+            pool_id=pl.format("{}/{}", pl.lit(_LEVELS[level]), "repo"),
+            language=pl.Series([language_of(path) or "python" for path in tasks["target_path"]], dtype=pl.String),
+        )
+        .join(lines, on=["pool_id", "target_path"], how="left", maintain_order="left")
+        .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))
+        .with_columns(why_not=why_not)
+        .with_columns(scorable=pl.col("why_not").is_null())
+    )
+    for where, position, reason in items.filter("is_there").select("where", "position", "why_not").drop_nulls().rows():
+        rejects.add(where, position, reason)
     location = raw.pools[0].location.removesuffix(".zip")
     for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
-        rejects.add(location, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
-    constants = {"subset": subset, "split": "test", "level": level, "context": context}
-    languages = [language_of(path) or "python" for path in items["target_path"]]
-    items = items.with_columns(
-        scorable=pl.col("why_not").is_null(),
-        language=pl.Series(languages, dtype=pl.String),
-        **{name: pl.lit(value) for name, value in constants.items()},
-    )
-    same = items.filter("scorable").select(pl.all(), path="target_path")
-    columns = ("item_id", "n_lines", "path")
+        rejects.add(location, f"repository {repo}", f"it {no_python}: {counted(n, 'task')} cannot be scored")
+    scorable = items.filter("scorable")
     gold = pl.concat(
-        same.select(*columns, gold=pl.lit(rule), line_start=start, end=end)
+        scorable.select("item_id", "n_lines", path="target_path", gold=pl.lit(rule), line_start=start, end=end)
         for rule, (_, start, end) in GOLD_RULES.items()
     ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
-    raw.notes.extend(_notes(gold, group))
+    cut = gold.filter(pl.col("end") > pl.col("n_lines")).group_by("gold").len().sort("gold")
+    if counts := [f"{n:,} of {rule}" for rule, n in cut.iter_rows()]:
+        raw.notes.append(f"gold ranges that ended past their file were cut to it: {', '.join(counts)}")
     pools = [group]
     if subset == "function-2k":
-        pools += [published_pools(group), *constructed_pools(group, tasks)]
+        pools += [published_pools(group), *constructed_pools(group, items)]
         if with_needs:
             # Imported when needed, as jedi loads slowly.
             from ingest.benchmarks.repoeval import needs
 
             items, needed, need_pools = needs.with_needs(items, group)
-            gold = pl.concat([gold, needed.with_columns(gold=pl.lit(NEEDS_RULE))], how="diagonal")
             raw.notes.extend(needs.notes(items))
+            gold = pl.concat([gold, needed.with_columns(gold=pl.lit(NEEDS_RULE))], how="diagonal")
             pools.append(need_pools)
     queries = items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows()
     return SubsetRows.of(items, queries, gold, pools)
 
 
-_NO_PYTHON = "is missing or has no .py file; RepoEval's tasks are in Python"
+def _tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects) -> pl.DataFrame:
+    """The tasks of all files, numbered per repository in file order; a task found again, in any file, is left out."""
+    tasks: dict[tuple[object, ...], dict[str, object]] = {}
+    count: Counter[object] = Counter()
+    for entry in entries:
+        seen: dict[tuple[object, ...], str] = {}
+        n_refused = len(rejects)
+        for position, task in parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS):
+            question = tuple(task[name] for name in _QUESTION)
+            if question in seen:
+                rejects.add(entry.path, position, f"the same task as {seen[question]}")
+            # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
+            if question in seen or question not in tasks:
+                tasks.setdefault(question, {**task, "n": count[task["repo"]]})
+                count[task["repo"]] += 1
+            seen.setdefault(question, position)
+        if not seen and len(rejects) == n_refused:
+            rejects.add(entry.path, "file", "holds no task")
+    texts = ("where", "position", "upstream_id", "function_name", *_QUESTION)
+    columns = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(("target_line", "query_line_start", "n"), pl.Int64)}
+    return pl.DataFrame(list(tasks.values()), columns)
 
 
-def _placed(tasks: Sequence[CompletionTask], subset: str, group: PoolGroup) -> pl.DataFrame:
-    lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
-    numbers = ("n", "target_line", "query_line_start")
-    columns = {name: pl.Int64 if name in numbers else pl.String for name in CompletionTask._fields}
-    folder = _LEVELS[subset.split("-")[0]]
-    message = "its completion starts at line {} (from 0) of {}, which has {}"
-    return (
-        pl.DataFrame(tasks, columns, orient="row")
-        .with_columns(
-            item_id=pl.format("{}/{}/{}", pl.lit(subset), "repo", "n"),
-            pool_id=pl.format("{}/{}", pl.lit(folder), "repo"),
-        )
-        .join(lines, on=["pool_id", "target_path"], how="left", maintain_order="left")
-        .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))
-        .with_columns(
-            why_not=pl.when(~pl.col("is_there"))
-            .then(pl.format(f"the repository {{}} {_NO_PYTHON}", "repo"))
-            .when(pl.col("n_lines").is_null())
-            .then(pl.format("{} is not in {}", "target_path", "repo"))
-            .when(pl.col("target_line") >= pl.col("n_lines"))
-            .then(pl.format(message, "target_line", "target_path", "n_lines"))
-        )
-    )
+def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
+    prompt, ground_truth = row.text("prompt"), row.text("ground_truth")
+    row.check("ground_truth", ground_truth != "", "is empty")
+    repo, *path = _fpath(row)
+    line, start = (_line_number(row, field) for field in ("line", "context_start"))
+    check(start <= line, f"the context starts at line {start}, after the completion at {line}")
+    # Only function files name the function whose body is the hole; nothing depends on it.
+    name, upstream_id = get_path(row.content, "metadata.function_name"), row.get("id")
+    return {
+        "where": where,
+        "position": position,
+        "upstream_id": "" if upstream_id is MISSING else str(upstream_id).encode(errors="backslashreplace").decode(),
+        "function_name": name if isinstance(name, str) and is_encodable(name) else None,
+        "repo": repo,
+        "target_path": "/".join(path),
+        "target_line": line,
+        "query_line_start": start,
+        "prompt": prompt,
+        "target_text": ground_truth,
+    }
 
 
-def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
-    cut = gold.filter(pl.col("end") > pl.col("n_lines")).group_by("gold").len().sort("gold")
-    if not cut.is_empty():
-        counts = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
-        yield f"gold ranges that ended past their file were cut to it: {counts}"
-    if replaced := group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height:
-        yield f"not UTF-8: {counted(replaced, 'file')}; what could not be decoded is U+FFFD"
+def _line_number(row: ForeignRow, field: str) -> int:
+    wanted = "must be the number of a line, from 0"
+    number = row.number(field, wanted)
+    row.check(field, number >= 0, wanted)
+    return number
+
+
+def _fpath(row: ForeignRow) -> list[str]:
+    value = row.get("path")
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
+            beside = "".join(row.path("path").rpartition(".")[:2])
+            repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
+            folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
+            value = [*folder, *value.removeprefix("./").split("/")]
+    parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
+    if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
+        raise row.error("path", "must be a repository and the parts of a path in it")
+    stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
+    check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
+    return parts
 
 
 REPOEVAL = Benchmark(
@@ -187,7 +245,12 @@ REPOEVAL = Benchmark(
     subsets=tuple(f"{level}-{context}" for level in _LEVELS for context in ("1k", "2k", "4k")),
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={**{name: meaning for name, (meaning, *_) in GOLD_RULES.items()}, NEEDS_RULE: _NEEDS},
+    gold_rules={name: meaning for name, (meaning, *_) in GOLD_RULES.items()}
+    | {
+        NEEDS_RULE: "The definitions in other files of the repository that names in the completion resolve to (by "
+        "jedi's goto over the finished file, imports followed): a function, a class to its first method's end, an "
+        "assignment."
+    },
     find=find,
     parts=partial(in_one_part, read),
     data={

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import jedi
 import polars as pl
@@ -19,7 +18,7 @@ from parso.python.tree import Class, Module, Name
 from parso.tree import NodeOrLeaf
 
 from ingest.benchmarks.declaration import PoolGroup
-from ingest.benchmarks.repoeval.tasks import NEEDS_RULE
+from ingest.benchmarks.repoeval import NEEDS_RULE
 from ingest.contents.blobs import concat_files, pool_frames
 from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
@@ -35,17 +34,10 @@ _PYTHON = "3.11"
 
 _Span = tuple[str, int, int]
 
+Hole = tuple[str, str, int, int]
+"""The folder of a repository, and the path, first line (from 0) and number of lines of what is to be completed."""
 Need = tuple[str, list[_Span]]
 """The kind of need of a hole, and the spans of the definitions in other files."""
-
-
-class Hole(NamedTuple):
-    """The lines of a file to be completed, from `line` (from 0); `folder` is the folder of its repository."""
-
-    folder: str
-    path: str
-    line: int
-    n_lines: int
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
@@ -54,16 +46,22 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     Return the items with a column `need` (null if not scorable); the gold as item_id, path, line_start, line_end; and a
     pool for each hole with such gold: its repository, with the file of the hole cut off at the hole.
     """
+    whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")
     rows = items.filter("scorable", language="python").select(columns).rows()
-    with tempfile.TemporaryDirectory() as name:
-        folders = _written(Path(name), group)
+    with tempfile.TemporaryDirectory() as root:
+        folders = {pool_id: f"{root}/{number}" for number, pool_id in enumerate(sorted({*whole["pool_id"]}))}
+        for pool_id, path, text in whole.select("pool_id", "path", "text").iter_rows():
+            target = Path(folders[pool_id], path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            # Newlines are the only line ends.
+            target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
         holes = [
-            Hole(folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
+            (folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
             for _, pool_id, path, line, text in rows
         ]
         with Workers(BY_JOBS) as workers:
-            answers = workers.map(resolve_hole, holes, _HANDED_OUT)
+            answers = workers.map(resolve_holes, holes, _HANDED_OUT)
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
     needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
     kinds = [(item_id, kind) for item_id, kind, _ in needs]
@@ -72,68 +70,46 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
     items = items.join(known, on="item_id", how="left", maintain_order="left")
-    return items, gold, _pools(items.join(gold, on="item_id", how="semi"), group)
+    hole = pl.format("need/{}/{}:{}", "repo", "target_path", "target_line")
+    needed = items.join(gold, on="item_id", how="semi").with_columns(hole=hole)
+    needed = needed.select("pool_id", "target_path", "target_line", "hole").unique("hole").sort("hole")
+    own = needed.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")
+    shown = own.select("hole", "target_path", "target_line", "text").iter_rows()
+    cut, blobs = pool_frames(
+        (hole, path, "".join(split_lines(text)[:line]).encode()) for hole, path, line, text in shown
+    )
+    files = needed.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
+    files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
+    return items, gold, PoolGroup(NEEDS_RULE, concat_files([files, cut]), blobs)
 
 
 def notes(items: pl.DataFrame) -> Iterator[str]:
     """The number of items whose names refer to other files, and the kinds of need of the other items."""
-    counts = Counter(items["need"].drop_nulls())
-    if counts:
+    if counts := Counter(items["need"].drop_nulls()):
         others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
         yield f"gold by need: {counts[ELSEWHERE]:,} of {counts.total():,} items; the others: {others or 'none'}"
 
 
-def _written(root: Path, group: PoolGroup) -> Mapping[str, str]:
-    """Write each pool's files to a folder of its own, with newlines as the only line ends; return pool → folder."""
-    folders = {}
-    files = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
-    for number, (pool_id, rows) in enumerate(sorted(files.partition_by("pool_id", as_dict=True).items())):
-        folder = root / str(number)
-        folders[str(pool_id[0])] = str(folder)
-        for path, text in rows.select("path", "text").iter_rows():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
-    return folders
-
-
-def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
-    hole = pl.format("need/{}/{}:{}", "repo", "target_path", "target_line")
-    holes = items.select("pool_id", "target_path", "target_line", hole=hole).unique("hole").sort("hole")
-    whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
-    own = holes.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")
-    shown = (
-        (hole, path, "".join(split_lines(text)[:line]).encode())
-        for hole, path, line, text in own.select("hole", "target_path", "target_line", "text").iter_rows()
-    )
-    cut, blobs = pool_frames(shown)
-    files = holes.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
-    files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
-    return PoolGroup(NEEDS_RULE, concat_files([files, cut]), blobs)
-
-
-def resolve_hole(holes: Sequence[Hole]) -> list[Need]:
+def resolve_holes(holes: Sequence[Hole]) -> list[Need]:
     """The need of each hole, in order."""
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
         jedi.settings.cache_directory = cache
-        return [_need(hole) for hole in holes]
+        return [_need(*hole) for hole in holes]
 
 
-def _need(hole: Hole) -> Need:
-    root = Path(hole.folder)
-    path = root / hole.path
+def _need(folder: str, file: str, line: int, n_lines: int) -> Need:
+    root, path = Path(folder), Path(folder, file)
     text = path.read_text(encoding="utf-8")
     # A new script for every hole: jedi limits the calls it follows, and counts them over all names of a script.
-    script = jedi.Script(text, path=path, project=_project(hole.folder), environment=_environment())
+    script = jedi.Script(text, path=path, project=_project(folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
     for leaf in _names(_tree(str(path))):
-        if not hole.line < leaf.start_pos[0] <= hole.line + hole.n_lines or _is_local(leaf):
-            continue
-        kind, definitions = _resolved(script, leaf, root, path)
-        kinds.add(kind)
-        spans |= definitions
+        if line < leaf.start_pos[0] <= line + n_lines and not _is_local(leaf):
+            kind, definitions = _resolved(script, leaf, root, path)
+            kinds.add(kind)
+            spans |= definitions
     kind = next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE)
     return ELSEWHERE if spans else kind, sorted(spans)
 
@@ -145,7 +121,13 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
         # jedi raises these errors on code that it does not expect.
         targets = []
     if not targets:
-        return (LIBRARY if _is_of_a_library(script, leaf, root, own) else UNRESOLVED), set()
+        trailer = leaf.parent
+        if trailer is not None and trailer.type == "trailer" and trailer.parent is not None:
+            # An attribute of what a library defines is of the library too.
+            base = trailer.parent.children[0]
+            if isinstance(base, Name):
+                return (LIBRARY if _resolved(script, base, root, own)[0] == LIBRARY else UNRESOLVED), set()
+        return (LIBRARY if any(map(_is_import, script.goto(*leaf.start_pos))) else UNRESOLVED), set()
     kinds, spans = set(), set()
     for target in targets:
         module = target.module_path
@@ -182,16 +164,6 @@ def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
     return kinds
 
 
-def _is_of_a_library(script: jedi.Script, leaf: Name, root: Path, own: Path) -> bool:
-    """Whether an unresolved name is imported from outside the repository, or is an attribute of such a name."""
-    trailer = leaf.parent
-    if trailer is not None and trailer.type == "trailer" and trailer.parent is not None:
-        base = trailer.parent.children[0]
-        if isinstance(base, Name):
-            return _resolved(script, base, root, own)[0] == LIBRARY
-    return any(_is_import(target) for target in script.goto(*leaf.start_pos))
-
-
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
     if target.line is None or target.module_path is None:
         return None
@@ -207,15 +179,15 @@ def _is_import(target: jedi.api.classes.Name) -> bool:
 def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
     """The lines of a definition, from 0, half-open; None for a module, and for an import that leads to a library."""
     node = _node(target)
-    if node is None or node.type in ("import_name", "import_from"):
+    if node is None or _is_import(target):
         return None
     if node.type == "param":
         node = node.search_ancestor("funcdef", "lambdef") or node
     if node.type not in ("funcdef", "classdef", "expr_stmt", "annassign"):
         return target.line - 1, target.line
     end: NodeOrLeaf = next(node.iter_funcdefs(), node) if isinstance(node, Class) else node
-    start = node.parent if node.parent is not None and node.parent.type in ("decorated", "async_stmt") else node
-    if start.parent is not None and start.parent.type == "decorated":
+    start = node
+    while start.parent is not None and start.parent.type in ("decorated", "async_stmt"):
         start = start.parent
     last, column = end.end_pos
     return start.start_pos[0] - 1, last if column else last - 1

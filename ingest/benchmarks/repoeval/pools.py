@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import dataframely as dy
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from ingest.benchmarks.declaration import PoolGroup
-from ingest.benchmarks.repoeval.tasks import CompletionTask
+from ingest.benchmarks.fields import FieldError, check
 from ingest.contents.blobs import pool_frames
-from ingest.sources.tree import Entry, Tree, UnreadableFileError
+from ingest.sources.tree import Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
 from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
@@ -33,7 +32,9 @@ CODE_CHUNK_REPOS = (
 
 def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
     """One pool for each repository of the tree; a single top folder around all repositories is ignored."""
-    top = _around(tree.entries, repos)
+    paths = [entry.path.rpartition("/")[0] for entry in tree.entries]
+    above = os.path.commonpath(paths).split("/") if paths else []
+    top = "".join(f"{folder}/" for folder in takewhile(lambda folder: folder not in {"", *repos}, above))
 
     def files() -> Iterator[tuple[str, str, bytes]]:
         n_bytes = n_lines = 0
@@ -41,24 +42,18 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
             repo, _, path = entry.path.removeprefix(top).partition("/")
             if not entry.path.startswith(top) or not path:
                 continue
-            if entry.size > MAX_SOURCE_BYTES or n_bytes + entry.size > MAX_POOL_BYTES:
-                reason = f"it takes the repositories over the limit of {MAX_POOL_BYTES:,} bytes"
-                if entry.size > MAX_SOURCE_BYTES:
-                    reason = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
-                rejects.add(tree.location, f"entry {entry.path}", reason)
-                continue
-            n_bytes += entry.size
+            size = entry.size
             try:
+                check(size <= MAX_SOURCE_BYTES, f"it has {size:,} bytes; {MAX_SOURCE_BYTES:,} are read of a file")
+                check(n_bytes + size <= MAX_POOL_BYTES, f"it takes the repositories over {MAX_POOL_BYTES:,} bytes")
+                n_bytes += size
                 data = entry.read()
-            except UnreadableFileError as error:
-                rejects.add(tree.location, f"entry {entry.path}", f"cannot be read: {error.reason}")
-                continue
-            n_lines += data.count(b"\n")
-            if n_lines > MAX_POOL_LINES:
-                reason = f"it takes the repositories over the limit of {MAX_POOL_LINES:,} lines"
-                rejects.add(tree.location, f"entry {entry.path}", reason)
-                continue
-            yield f"{folder}/{repo}", path, data
+                n_lines += data.count(b"\n")
+                check(n_lines <= MAX_POOL_LINES, f"it takes the repositories over {MAX_POOL_LINES:,} lines")
+            except (FieldError, UnreadableFileError) as error:
+                rejects.add(tree.location, f"entry {entry.path}", str(error))
+            else:
+                yield f"{folder}/{repo}", path, data
 
     return PoolGroup(folder, *pool_frames(files()))
 
@@ -78,12 +73,6 @@ def published_pools(group: PoolGroup) -> PoolGroup:
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
     stored = Files.cast(ordered.with_columns(position=position))
     return PoolGroup("code-chunk", stored, group.blobs.clear())
-
-
-def _around(entries: Sequence[Entry], repos: set[str]) -> str:
-    """The path of the folder around all repositories, as in some zips; empty if there is none."""
-    shared = os.path.commonpath([entry.path.rpartition("/")[0] for entry in entries]) if entries else ""
-    return "".join(f"{folder}/" for folder in takewhile(lambda folder: folder not in {"", *repos}, shared.split("/")))
 
 
 if TYPE_CHECKING:
@@ -137,18 +126,16 @@ def _count(text: str) -> Counter[str]:
     return Counter(lower.translate(_NO_WORD).split() if lower.isascii() else _WORD.findall(lower))
 
 
-def constructed_pools(group: PoolGroup, tasks: Sequence[CompletionTask]) -> list[PoolGroup]:
+def constructed_pools(group: PoolGroup, items: pl.DataFrame) -> list[PoolGroup]:
     """Pools of each constructed kind: a repository with files of others; none without other repositories or tasks."""
-    prompts: dict[str, list[str]] = {}
-    for task in tasks:
-        prompts.setdefault(task.repo, []).append(task.prompt)
+    prompts = items.group_by("repo").agg("prompt").rows()
     repo = pl.col("pool_id").str.split("/").list.last()
     has_others = group.files["pool_id"].n_unique() > 1
     words = DocumentWords.of(dict(group.blobs.select("sha256", "text").iter_rows()) if has_others else {})
     pools = []
     for kind, part in CONSTRUCTED_POOLS.items():
         files = group.files.with_columns(pool_id=pl.lit(f"{kind}/") + repo)
-        queries = {f"{kind}/{name}": texts for name, texts in prompts.items()}
+        queries = {f"{kind}/{name}": texts for name, texts in prompts}
         pools.append(PoolGroup(part, with_others(files, words, queries, kind), group.blobs.clear()))
     return pools
 
@@ -189,7 +176,13 @@ def with_others(
         ranks = np.zeros(len(places), np.int64)
         if kind in (HARD, VECTORS) and places:
             counts = words.counts[[words.row_of[sha256] for sha256 in places]]
-            ranks = _best_ranks(*_weights(kind, counts, _matrix([*map(_count, queries[pool_id])], words.terms)), lot)
+            weights, of_queries = _weights(kind, counts, _matrix([*map(_count, queries[pool_id])], words.terms))
+            by_lot = np.argsort(lot, kind="stable")
+            # Rounded, so that the order in which a machine adds numbers does not matter.
+            scores = np.round((weights @ of_queries.T).toarray(), 6)[by_lot]
+            by_query = np.argsort(np.argsort(-scores, axis=0, kind="stable"), axis=0)
+            # A document that shares no word with a query ranks last for it.
+            ranks[by_lot] = np.where(scores > 0, by_query, len(lot)).min(axis=1)
         ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
         n_added = len(places) if kind.startswith(WITH) else len(own)
         added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
@@ -201,10 +194,7 @@ def with_others(
 def _weights(
     kind: str, counts: sparse.csr_array, queries: sparse.csr_array
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """The weights of words in documents and in queries; their products order documents by BM25 or by TF-IDF cosine.
-
-    BM25 has k1 1.5 and b 0.75; TF-IDF uses 1 + log of the term frequency, and documents are scaled to length 1.
-    """
+    """The weights of words in documents and in queries, whose products order documents by BM25 or by TF-IDF cosine."""
     n_documents, having = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
     weights, query_weights = counts.copy(), queries.copy()
     if kind == HARD:
@@ -219,21 +209,3 @@ def _weights(
     lengths = np.sqrt(weights.multiply(weights).sum(axis=1))
     weights.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(counts.indptr))
     return weights, query_weights
-
-
-def _best_ranks(
-    weights: sparse.csr_array, queries: sparse.csr_array, lot: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """The best rank of each document over all queries, from 0; among equal scores the lower `lot` comes first."""
-    n_documents = len(lot)
-    by_lot = np.argsort(lot, kind="stable")
-    best = np.full(n_documents, n_documents, np.int64)
-    at_once = max(1, 4_000_000 // n_documents)  # limits the number of scores in memory
-    for start in range(0, queries.shape[0], at_once):
-        # Rounded, so that the order in which a machine adds numbers does not matter.
-        scores = np.round((weights @ queries[start : start + at_once].T).toarray(), 6)[by_lot]
-        ranks = np.empty(scores.shape, np.int64)
-        np.put_along_axis(ranks, np.argsort(-scores, axis=0, kind="stable"), np.arange(n_documents)[:, None], axis=0)
-        # A document that shares no word with a query ranks last for it.
-        best[by_lot] = np.minimum(best[by_lot], np.where(scores > 0, ranks, n_documents).min(axis=1))
-    return best

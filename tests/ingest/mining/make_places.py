@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 
 from ingest.mining.miner import choose, mine_functions
-from ingest.mining.names import FileUsage, SourceFiles, Task, lines_of, usages_by_name
-from ingest.mining.sample import PLACES_FILE, ByteSpan, Places, Uses, read_package
+from ingest.mining.names import FileUsage, Task, lines_of, usages_by_name
+from ingest.mining.sample import PLACES_FILE, Places, Uses, read_package
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
@@ -18,9 +18,8 @@ def places_of(before: Places) -> Places:
     name = before.pin.partition("==")[0]
     pin = f"{name}=={version(name)}"
     contents = {path: file.read() for path, file in read_package(pin).items()}
-    files = SourceFiles(contents, Counter())
-    functions = list(mine_functions(before.repository, files))
-    usages = {usage.path: usage for usage in usages_by_name(before.repository, files)}
+    functions = list(mine_functions(before.repository, contents, Counter()))
+    usages = {usage.path: usage for usage in usages_by_name(before.repository, contents, Counter())}
     tasks_of = {
         "cff": [task for usage in usages.values() for task in usage.tasks()],
         "cfr": [usage.task(line, gold) for usage in usages.values() for line, gold in _later(usage)],
@@ -72,7 +71,7 @@ def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:
 
 
 def _uses(usage: FileUsage, texts: dict[str, bytes]) -> Uses:
-    candidates: list[ByteSpan] = []
+    candidates: list[tuple[str, int, int]] = []
     for text in usage.candidates:
         path = next(path for path, data in texts.items() if text.encode() in data)
         start = texts[path].index(text.encode())

@@ -76,7 +76,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
 
 @pytest.fixture(scope="module")
 def miner(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> IssueMiner:
-    history = fetched(made.folder.as_uri(), tmp_path_factory.mktemp("cache"), "")
+    history = fetched(str(made.folder), "", tmp_path_factory.mktemp("cache"))
     return IssueMiner(history, REPOSITORY, 100, "")
 
 
@@ -215,7 +215,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
     made.commit("first", odd, {"M": "", "a b\n.py": module("one"), "é.py": module("two")})
     made.commit("empty", "Change nothing of it at all", {})
     made.commit("both", f"Let both of them count more\n{odd}", {"a b\n.py": module("one", constant=2), "é.py": ""})
-    history = fetched(made.folder.as_uri(), tmp_path / "cache", "")
+    history = fetched(str(made.folder), "", tmp_path / "cache")
     commits = {commit.commit_id: commit for commit in history.commits()}
     assert list(commits) == [*reversed(made.commits.values())]
     assert commits[made.commits["first"]].message == odd

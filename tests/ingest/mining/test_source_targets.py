@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.mining.miner import LENGTH, NESTED, NO_BODY, choose, mine_functions, prompt_before
-from ingest.mining.names import UNREADABLE, FileUsage, SourceFiles, Task, lines_of, usages_by_name
+from ingest.mining.names import UNREADABLE, FileUsage, Task, lines_of, usages_by_name
 from lake.offsets import split_lines
 from lake.text import regex_tokens
 
 
 def functions(text: str, path: str = "a.py") -> list[Task]:
-    return list(mine_functions("owner/any", SourceFiles({path: text.encode()}, Counter())))
+    return list(mine_functions("owner/any", {path: text.encode()}, Counter()))
 
 
 SOURCE = '''\
@@ -106,7 +106,7 @@ def test_what_is_no_completion_is_counted_by_rule() -> None:
     files = {"a.js": f"{inner}const h = () => 1;\nfunction k() {{ a(); }}\n", "b.js": "function (", "test/a.js": inner}
     contents = {path: text.encode() for path, text in files.items()}
     left_out: Counter[str] = Counter()
-    assert [task.identity[3] for task in mine_functions("owner/any", SourceFiles(contents, left_out))] == ["f#1"]
+    assert [task.identity[3] for task in mine_functions("owner/any", contents, left_out)] == ["f#1"]
     assert left_out == {NESTED: 1, NO_BODY: 1, LENGTH: 1, UNREADABLE: 1}
 
 
@@ -157,7 +157,7 @@ FILLER = "one = 1;\ntwo = 2;\nthree = 3;\n"
 
 def usages(**files: str) -> dict[str, FileUsage]:
     contents = {name.replace("__", "/").replace("_DOT_", "."): text.encode() for name, text in files.items()}
-    return {usage.path: usage for usage in usages_by_name("owner/any", SourceFiles(contents, Counter()))}
+    return {usage.path: usage for usage in usages_by_name("owner/any", contents, Counter())}
 
 
 def golds_and_lines(usage: FileUsage) -> list[tuple[str, str]]:

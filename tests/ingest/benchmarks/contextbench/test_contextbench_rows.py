@@ -122,7 +122,7 @@ def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
     reasons = [str(instance.why_not) for instance in instances]
     assert "neither its id nor" in reasons[0]
     assert "`base_commit` is 'main; rm -rf', not a commit's id" in reasons[1]
-    assert reasons[2:4] == ["`base_commit` is missing", "`problem_statement` must be a text"]
+    assert reasons[2:4] == ["`base_commit` is '', not a commit's id", "`problem_statement` must be a text"]
     assert "its gold cannot be decoded: it has none of" in reasons[4]
     assert [(position, reason.partition(":")[0]) for _, position, reason in rejects] == [
         ("row 1", "task-7"),

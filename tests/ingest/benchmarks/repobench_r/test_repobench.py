@@ -81,7 +81,7 @@ BAD: dict[str, tuple[object, str]] = {
     "index out of range": (row(5, 5), "`gold_snippet_index` is 5, and there are 5 candidates"),
     "index in the file": (row(5, -1), "the answer is in the file itself"),
     "index NaN": (row(5, float("nan")), "`gold_snippet_index` must be a whole number"),
-    "index a text": (row(5, "1"), "must be a whole number"),
+    "index a text": (row(5, "one"), "must be a whole number"),
     "index a truth": (row(5, gold=True), "must be a whole number"),
     "empty context": (row(context=[]), "`context` must be a list of candidates that is not empty"),
     "a candidate that is no text": (row(context=["a", None, "b"]), "candidate 1 is a NoneType, not a text"),

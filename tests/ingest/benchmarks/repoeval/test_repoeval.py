@@ -192,10 +192,9 @@ def test_equal_twins_are_one_item_each(source: Path) -> None:
 def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     alone = _clean(source)
     other = [{**TASKS[0], "prompt": "shorter"}, *TASKS[1:]]
-    both, notes = _read(_twin(source, other))
+    both = _clean(_twin(source, other))
     assert both.items.head(len(TASKS)).equals(alone.items)
     assert both.queries.select("item_id", "text").rows()[len(TASKS) :] == [("function-2k/acme_rockets/3", "shorter")]
-    assert "tasks that complete the same place as another, but differ in text or context: 1; each is an item" in notes
 
 
 def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
