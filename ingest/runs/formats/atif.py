@@ -110,7 +110,7 @@ class _Record:
         text = "\n".join(map(content_of, results)) if results else None
         parts = (part for result in results for part in (result, object_at(result, "extra")))
         failed = any(part.get(key) is True for part in parts for key in _ERRORS)
-        typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
+        typed = ["".join(tool.command) for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
             if self.agent == "codex" and text is not None:
@@ -128,7 +128,9 @@ class _Record:
             refused = ("", True) if self.has_codes and output is not None else None
             output, has_failed = returned(output or "") or refused or (output, failed)
             # Keys without a line end are not yet a command.
-            is_run = "keystrokes" not in tool.arguments or tool.typed.endswith("\n") or (output or "").strip()
+            is_run = (
+                "keystrokes" not in tool.arguments or "".join(tool.command).endswith("\n") or (output or "").strip()
+            )
             stays, parsed = "" if self.starts_anew else folder or None, None if is_run else ParsedCall()
             yield replace(tool, output=output, failed=has_failed, folder=stays, parsed=parsed)
 
