@@ -11,7 +11,7 @@ from itertools import chain, count, pairwise
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree, text_of
-from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline
+from ingest.runs.calls.commands import SHELLS, Command, Pipeline
 from ingest.runs.trajectory import UNKNOWN
 
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
@@ -37,18 +37,14 @@ _VARIABLE = re.compile(r"(?<=[\w}]/)\$([A-Za-z_]\w*)")  # the parser ends a word
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 
 
-def parse_command_line(line: str | Sequence[str], output: str = "") -> list[Pipeline] | None:
+def parse_command_line(line: str, output: str = "") -> list[Pipeline] | None:
     """The pipelines that a line runs, also by `bash -c`, without here-documents; None if it is too long or too deep.
 
     Turns of a loop that begin with an `echo` are left out if `output` does not have the echoed row.
     """
-    parser, is_read = _Parser(output), True
+    parser = _Parser(output)
     with suppress(RecursionError):
-        if isinstance(line, str):
-            is_read = parser.read_line(line, Pipeline([Command()]))
-        else:
-            parser.add(Pipeline([Command(list(line))]))
-        return parser.pipelines if is_read else None
+        return parser.pipelines if parser.read_line(line, Pipeline([Command()])) else None
     return None
 
 
@@ -85,7 +81,7 @@ class _Parser:
             self._read(root, around)
         return not isinstance(root, str)
 
-    def add(self, pipeline: Pipeline) -> None:
+    def _add(self, pipeline: Pipeline) -> None:
         """Add a pipeline or, if its first command is a shell with `-c`, what the script given to it runs."""
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
@@ -109,7 +105,7 @@ class _Parser:
         first, *following = around.commands
         children = node.named_children
         if node.type in ("command", "variable_assignment", "test_command"):
-            self.add(replace(around, commands=[self._command(node, first), *following]))
+            self._add(replace(around, commands=[self._command(node, first), *following]))
         elif node.type in _JOINING:
             for operator, statements in _joined(node):
                 # A loop over the rows that are piped into it prints them nowhere itself.

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ingest.runs.calls.pipelines import Pipeline
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
+SHELLS = ("bash", "sh", "zsh")
 CommandFlags = Sequence[tuple[str, str]]  # a command's flags, each with its value, empty if it has none
 CommandWords = Sequence[str]
 PrintedLines = tuple[int, int | None]  # first and last line, from 1; a last line of None means the end
@@ -35,15 +35,56 @@ _AWK = re.compile(
 )
 _AWK_IF = re.compile(r"\{if\(([^(){}]*)\)\{?(print[^{}]*)\}?\}")
 _SEARCHES = ("grep", "egrep", "fgrep", "git grep", "rg")
-_QUIET = {
-    "--quiet", "--silent", "--count", "--count-matches", "--files", "--files-with-matches", "--files-without-match",
-    "--name-only", "--type-list",
-}  # fmt: skip
+_PRINTS_NO_LINE = re.compile(
+    r"-(?![tgeTfmABC])[a-zA-Z]*[qclL][a-zA-Z]*[0-9]*|--(?:quiet|silent|count|files|name-only|type-list)(?:-.*)?"
+)
+_NUMBERS = re.compile(r"-(?![tgeTfmABC])[a-zA-Z]*n[a-zA-Z]*[0-9]*|--line-number")
 _PATTERN = re.compile(r"-[a-zA-Z]*[ef]|--regexp(?:=.*)?|--file(?:=.*)?")
 _WITH_VALUE = (
     r"-[a-zA-Z]*[efABCmgtTjM]|--(?:regexp|file|glob|iglob|type|type-not|max-count|context|after-context|before-context"
     r"|include|exclude|exclude-dir|max-depth|sort|threads|max-columns|color|colors)"
 )
+
+
+@dataclass
+class Command:
+    """A command: its words without quotes and redirections, and whether its output or its errors are hidden."""
+
+    words: list[str] = field(default_factory=list)
+    is_hidden: bool = False
+    hides_errors: bool = False
+
+    @property
+    def name(self) -> str:
+        """The command's name without its folder; empty if it has no words."""
+        return self.words[0].rpartition("/")[2] if self.words else ""
+
+
+@dataclass
+class Pipeline:
+    """Commands connected by pipes; `joined_by` is the operator before them, `scope` the subshells they run in."""
+
+    commands: list[Command]
+    joined_by: str = ""
+    scope: tuple[int, ...] = ()
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether all of its output is hidden."""
+        return any(command.is_hidden for command in self.commands)
+
+    @property
+    def echoed_row(self) -> str:
+        """The one row of text that an `echo` or `printf` prints whenever it runs; empty for any other pipeline."""
+        first, *following = self.commands
+        words = [word for word in first.words[1:] if word not in ("-e", "-E")]
+        if first.name == "printf":
+            template, *values = words or [""]
+            is_plain = template.count("%") == template.count("%s") == len(values)
+            words = [template % tuple(values)] if is_plain else []
+        text = " ".join(words).replace("\\n", "\n").strip()
+        is_row = not (UNKNOWN in text or "\n" in text or re.match(r"-[eE]*n", text))
+        return text if is_row and first.name in ("echo", "printf") and not (following or self.is_hidden) else ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +125,6 @@ class FileSearch:
     files: CommandWords
     has_numbers: bool  # whether its rows may have line numbers
     is_numbered: bool  # whether all of them have one
-    is_silent: bool  # whether it prints no lines of files
 
     @property
     def only(self) -> str:
@@ -98,14 +138,13 @@ def parse_reading(words: CommandWords, *, is_fed: bool = False) -> FileSearch | 
     if is_fed and (name in _FILTERS or rest[:2] == ["-m", "json.tool"]):
         return PrintedRange(ALL_LINES, ())
     if name in _SEARCHES:
-        short = "".join(word for word in rest if re.fullmatch(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*", word))
-        is_numbered = "n" in short or "--line-number" in rest
-        is_silent = any(flag in short for flag in "qclL") or not _QUIET.isdisjoint(rest)
+        if any(map(_PRINTS_NO_LINE.fullmatch, rest)):
+            return None
         _, operands = options_of(rest, _WITH_VALUE)
         if name == "git grep" and "--" in rest:
             operands = (*operands[:1], *rest[rest.index("--") + 1 :])
-        has_pattern = any(map(_PATTERN.fullmatch, rest))
-        return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
+        has_pattern, is_numbered = (any(map(flag.fullmatch, rest)) for flag in (_PATTERN, _NUMBERS))
+        return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered)
     if name == "git show":
         files = [word.partition(":")[2] for word in options_of(rest)[1] if ":" in word]
         return PrintedRange(ALL_LINES, files) if files else None

@@ -85,9 +85,10 @@ def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
     return spans
 
 
-def numbers_in(output: str) -> list[int]:
-    """The line numbers in a numbered text (`cat -n`, `nl -ba`), in its order."""
-    return [line for match in _NUMBERED.finditer(output, 0, _MAX_CHARACTERS) if (line := line_of(match[1]))]
+def numbers_in(output: str, mark: re.Pattern[str] = _NUMBERED) -> list[int]:
+    """The line numbers that `mark` finds in a numbered text, of `cat -n` and `nl -ba` without it, in its order."""
+    marks = mark.finditer(output, 0, _MAX_CHARACTERS)
+    return [line for match in marks if (line := line_of(match[match.lastindex or 0]))]
 
 
 def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]:

@@ -11,14 +11,13 @@
 | `xargs COMMAND`, `find -exec COMMAND` | the same as COMMAND on files that only the shell knew |
 | searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
-Redirected output shows nothing. `cd` applies to the commands after it, in a subshell only to those inside. After `||`,
-a command runs only if the one before showed nothing; if only the shell knew that, neither is read. A text that `echo`
-prints on a row of its own parts the output. Counted as not understood: files and folders that only the shell knew
-(`$f`, `*.py`, unless a loop echoes them), other commands that print files (`bat`), scripts that open some, PowerShell.
+Redirected output shows nothing. After `||`, a command runs only if the one before showed nothing; if only the shell
+knew that, neither is read. A text that `echo` prints on a row of its own parts the output.
 """
 
 import posixpath
 import re
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +25,8 @@ from functools import partial
 
 from ingest.runs.calls import commands
 from ingest.runs.calls.bash import parse_command_line, without_documents
-from ingest.runs.calls.commands import FileSearch, PrintedRange, git_options, options_of, verb_of
+from ingest.runs.calls.commands import Command, FileSearch, Pipeline, PrintedRange, options_of, verb_of
 from ingest.runs.calls.outputs import Failures, first_lines, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.calls.pipelines import SHELLS, Command, Pipeline, parted
 from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
@@ -44,7 +42,7 @@ _OPENS = re.compile(
 )
 _POWERSHELL = re.compile(
     r"(?i)(?:^|[\\/|;({\s])(?:(?:Get|Set|Select)-(?:Content|ChildItem|Location|String|Object)\b"
-    r"|(?:powershell|pwsh)(?:\.exe)?\s+[-/])"
+    r"|(?:powershell|pwsh)(?:\.exe)?'?\s+[-/])"
 )
 _SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
 """PowerShell's aliases of its commands; outside Windows they mean something else, or nothing."""
@@ -61,29 +59,42 @@ def parse_shell_call(
 ) -> ParsedCall:
     """The spans that a line, or the words of one command, showed, in order, and the terminal's folder after it.
 
-    Without a recorded output, a line counts as having printed everything. A single command that failed shows nothing,
-    unless the output names the files that could not be read; among several, those after the one that must have failed
-    show nothing. `folder` is the base of relative paths; `UNKNOWN` if only the shell knew it.
+    Without a recorded output, a line counts as having printed everything. `folder` is the base of relative paths;
+    `UNKNOWN` if only the shell knew it.
     """
-    is_line, in_windows = isinstance(command, str), re.match(r"[A-Za-z]:[\\/]|\\\\", folder) is not None
-    source = command if isinstance(command, str) else "\n".join(command)
-    plain = without_documents(source) if is_line else " ".join(command[:2])
+    line = command if isinstance(command, str) else shlex.join(map(without_documents, command))
+    plain, in_windows = without_documents(line), re.match(r"[A-Za-z]:[\\/]|\\\\", folder) is not None
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
     printed = None if output is None else _MARKS.sub("", output).replace("\r", "")
-    line = _BACKSLASH.sub("/", command) if in_windows and isinstance(command, str) else command
-    pipelines = parse_command_line(line, printed or "")
+    pipelines = parse_command_line(_BACKSLASH.sub("/", line) if in_windows else line, printed or "")
     if pipelines is None:
         return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
-    walk, parts = _Walk(pipelines, printed, folder), parted(pipelines, printed)
+    walk, parts = _Walk(pipelines, printed, folder), _parted(pipelines, printed)
     for part, text in parts:
         walk.read(part, text, failed=failed and part is parts[-1][0])
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
-    if scripts and output and _OPENS.search(source):
+    if scripts and output and any(map(_OPENS.search, [command] if isinstance(command, str) else command)):
         walk.unread.append(f"script of {scripts[0]} that opens files")
     views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
     return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread))
+
+
+def _parted(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:
+    """The pipelines between texts that `echo` printed on rows of their own, each with the output between these rows."""
+    parts, start, rows = list[tuple[Sequence[Pipeline], str | None]](), 0, (output or "").split("\n")
+    texts = [pipeline.echoed_row for pipeline in pipelines]
+    expected, printed = Counter(texts), Counter(map(str.strip, rows))
+    for index, text in enumerate(texts):
+        # A text that is printed more or less often than it is echoed also occurs in a file, or was cut off.
+        if text and expected[text] == printed[text]:
+            end = next((number for number, row in enumerate(rows) if row.strip() == text), None)
+            if end is None:
+                break
+            parts.append((pipelines[start:index], "\n".join(rows[:end])))
+            start, rows = index + 1, rows[end + 1 :]
+    return [*parts, (pipelines[start:], "\n".join(rows) if output is not None else None)]
 
 
 class _Walk:
@@ -118,31 +129,27 @@ class _Walk:
         self.has_headings = names.count("head") + names.count("tail") == 1
         self.only = searched.pop() if len(searched) == 1 else ""
         are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
-        self.left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
+        left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
         start, showed, is_tested = len(self.views), False, False
         for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
                 continue
-            before, self.is_told = len(self.views), False
+            name, before, self.is_told = pipeline.commands[0].name, len(self.views), False
             self._read(pipeline)
-            if self.left is not None and pipeline in printing:
-                self._cut(pipeline.commands[0], before)
+            new = self.views[before:]
+            if left is not None and pipeline in printing:
+                # The newest views end with the rows that the output has for them.
+                self.views[before:], rest = (new, 0) if self.is_told else first_lines(new, left)
+                left = rest if new else left - 1 if name in ("echo", "printf") else 0
+                if len(self.views) - before < len(new):
+                    self.unread.append(f"command {name} whose output was cut off")
             if pipeline.joined_by == "||" and start < before < len(self.views):
                 # Only the shell knew which of the two ran.
                 del self.views[start:]
-                self.unread.append(f"command {pipeline.commands[0].name} or the one before it")
+                self.unread.append(f"command {name} or the one before it")
             is_sure = self.is_told or not (is_tested or pipeline.commands[0].hides_errors)
             showed = len(self.views) > before and is_sure
-            start, is_tested = before, pipeline.commands[0].name in _TESTS
-
-    def _cut(self, first: Command, start: int) -> None:
-        """Drop from the newest views what lies behind the rows that the output has for them."""
-        views = self.views[start:]
-        shown, left = (views, 0) if self.is_told else first_lines(views, self.left or 0)
-        self.views[start:] = shown
-        self.left = left if views else (self.left or 0) - 1 if first.name in ("echo", "printf") else 0
-        if len(self.views) - start < len(views):
-            self.unread.append(f"command {first.name} whose output was cut off")
+            start, is_tested = before, name in _TESTS
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
         """The number of pipelines that ran: in a failed `&&` chain, up to the last that can fail without a message."""
@@ -163,10 +170,11 @@ class _Walk:
             target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
             is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
             if is_run and not self.failures.refuse(target):
+                now = gone_to(folder, target)
                 if first.words[1:] == ["-"]:
                     now = self.folder(pipeline.scope, before=True)
-                else:
-                    now = self.pushed.pop() if first.name == "popd" and self.pushed else gone_to(folder, target)
+                elif first.name == "popd" and self.pushed:
+                    now = self.pushed.pop()
                 self.pushed += [folder] * (first.name == "pushd")
                 self.folders[pipeline.scope] = (now, folder)
             return
@@ -174,12 +182,12 @@ class _Walk:
         spans = self._shown_by(pipeline)
         # A whole file printed without any output is empty; anything else that printed nothing showed nothing.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
-        is_sure = not (self.failed or first.hides_errors or pipeline.joined_by)
-        is_empty = is_whole and len(pipeline.commands) == 1 and is_sure
-        if first.name in self.failures.missing or not (self.has_printed or (is_empty and self.may_be_empty)):
+        is_sure = not (self.failed or first.hides_errors or pipeline.joined_by or pipeline.commands[1:])
+        is_empty = self.may_be_empty and is_whole and is_sure
+        if first.name in self.failures.missing or not (self.has_printed or is_empty):
             return
         if first.name == "git" and not isinstance(commands.parse_reading(first.words), FileSearch):
-            root = git_options(first.words[1:])[0]
+            root = commands.git_options(first.words[1:])[0]
             # `REV:path` is a path from the repository's root, `REV:./path` one from the current folder.
             is_here = any(span.path.startswith(("./", "../")) for span in spans)
             folder = gone_to(folder, root) if is_here or UNKNOWN in folder else root
@@ -201,17 +209,17 @@ class _Walk:
             if self.has_printed and odd not in self.failures.missing:
                 self.unread.append(f"command {odd}")
             return ()
-        if None in piped or any(isinstance(each, FileSearch) and each.is_silent for each in (reading, *piped)):
+        if None in piped:
             return ()
         if isinstance(reading, FileSearch):
             self.reads = self.is_told = True
             return self._listed(reading)
         if reading is None:
-            if first.name in SHELLS and "-c" in first.words and self.has_printed:
+            if first.name in commands.SHELLS and "-c" in first.words and self.has_printed:
                 self.unread.append(f"command {first.name} of files that only the shell knew")
             hunks = hunks_in(self.output or "") if verb_of(first.words)[0] in commands.DIFFS else ()
-            self.reads |= bool(hunks)
             self.is_told = bool(hunks)
+            self.reads |= self.is_told
             return hunks
         if any(UNKNOWN in file for file in reading.files):
             # `head` and `tail` print the names of several files.

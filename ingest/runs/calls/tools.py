@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 
-from ingest.runs.calls.outputs import first_lines, listed_spans, preview_of, windows_in
+from ingest.runs.calls.outputs import first_lines, listed_spans, numbers_in, preview_of, windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
@@ -64,7 +63,7 @@ _RANGES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"),
     ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("StartLine", "EndLine"),
 )  # fmt: skip
-_NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
+_NUMBERED = re.compile(r"^\s*(L)?([0-9]+)(?(1): |(?:→|\t))", re.MULTILINE)
 _BARRED = re.compile(r"\s*([0-9]+)(?: ?\||: |:$)")
 _AROUND = re.compile(r"\s*(?:[<\[(#`]|\Z)")  # rows around a text of which all lines are numbered in this way
 _REFUSED = re.compile(
@@ -121,11 +120,6 @@ class ToolCall:
         given = (self.arguments.get(key) for key in _COMMANDS)
         command = next((value for value in given if isinstance(value, str | list)), "")
         return command if isinstance(command, str) else [str_at(word) for word in command]
-
-    @property
-    def typed(self) -> str:
-        """The command as one text."""
-        return self.command if isinstance(self.command, str) else " ".join(self.command)
 
     def __str__(self) -> str:
         text = f"{self.name}({', '.join(f'{key}={value!r}' for key, value in self.arguments.items())})"
@@ -201,9 +195,10 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     if output is not None and (output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(output))):
         return []
     start, end = _asked(call.arguments)
-    given = (line_of(mark["codex"] or mark["line"]) for mark in _NUMBERED.finditer(output or ""))
-    numbers = [line for line in given if line is not None]
-    numbers = numbers or _barred(output or "")
+    numbers = numbers_in(output or "", _NUMBERED)
+    if not numbers:
+        rows = [_BARRED.match(row) for row in (output or "").split("\n") if not _AROUND.match(row)]
+        numbers = [line_of(row[1]) or 0 for row in rows if row] if all(rows) else []
     if call.lines is None and (goes_on := _GOES_ON.search(output or "")):
         end = (line_of(goes_on[1]) or 1) - 1
     # Numbers with gaps are part of the file's own text.
@@ -217,20 +212,10 @@ def _read(path: str, call: ToolCall) -> list[FileSpan]:
     return [FileSpan(path, start, end)]
 
 
-def _barred(output: str) -> list[int]:
-    numbers = list[int]()
-    for row in output.split("\n"):
-        if match := _BARRED.match(row):
-            numbers.append(line_of(match[1]) or 0)
-        elif not _AROUND.match(row):
-            return []
-    return numbers
-
-
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
     """The first and last of the consecutive line numbers that `mark` finds in a text; None if it finds none."""
-    lines = [line_of(number[1]) or 0 for number in mark.finditer(text)]
-    n = sum(1 for _ in takewhile(lambda pair: pair[1] == lines[0] + pair[0], enumerate(lines)))
+    lines = numbers_in(text, mark)
+    n = next((n for n, line in enumerate(lines) if line != lines[0] + n), len(lines))
     return (lines[0], lines[n - 1]) if lines else None
 
 

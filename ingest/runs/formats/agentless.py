@@ -1,9 +1,7 @@
 """Locations of Agentless (`loc_….jsonl`, or ContextBench's `<instance>_traj.json` of a whole run) and of LocAgent.
 
-A location is a text of lines such as `function: A.b`, `class: A`, `variable: c`, `line: 12`, `line: 12 (why)`, `lines:
-3-9`, counted from 1. From version 1.5 on, locations are objects by file, in one or several samples; before, they are
-lists in the order of `found_files`, and often shorter than it. LocAgent's files are a list, or a list for each sample;
-its modules and entities are texts, `a.py:A.b`.
+A location is a text of lines such as `function: A.b`, `line: 12 (why)`, `lines: 3-9`, counted from 1; LocAgent's are
+texts, `a.py:A.b`.
 """
 
 import posixpath
@@ -11,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, recorded_patch
+from ingest.runs.sessions import Session
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, view_of_lines
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, list_at, object_at, objects_at, objects_in, str_at
-from ingest.sources.tree import UnreadableFileError
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
 _NAMED = ("found_modules", "found_entities")
@@ -36,34 +34,24 @@ _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
 def _companions(path: str) -> Sequence[str]:
     """Patches for locations (`…_repair.jsonl` for `…_loc.jsonl`, `all_preds.jsonl`), and folders of earlier stages."""
     folder, name = posixpath.split(path)
-    own = re.sub(r"loc(?:s|ations?)?(?=[_.-]|$)", "repair", name)
-    folders = dict.fromkeys((folder, posixpath.dirname(folder)))
-    beside = [posixpath.join(folder, own)] if own != name else []
     above, stage = posixpath.split(folder)
+    own = re.sub(r"loc(?:s|ations?)?(?=[_.-]|$)", "repair", name)
+    patches = [posixpath.join(folder, own)] if own != name else []
+    patches += (posixpath.join(where, name) for where in dict.fromkeys((folder, above)) for name in _PATCHES)
     earlier = _STAGES[: _STAGES.index(stage)] if stage in _STAGES else ()
-    stages = [posixpath.join(above, name, "") for name in earlier]
-    return [*beside, *(posixpath.join(folder, preds) for folder in folders for preds in _PATCHES), *stages]
+    return [*patches, *(posixpath.join(above, name, "") for name in earlier)]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """One trajectory per object: everything in it is one step, and the final context as well.
-
-    If a `_traj.json` has several samples of edit locations, only the lines of the first one that names lines count; the
-    samples of a `loc_….jsonl` are joined, as by the published converter.
-    """
-    patches, lost = dict[str, str](), list[str]()
+    """One trajectory per object: everything in it is one step, and the final context as well."""
+    patches, session = dict[str, str](), Session(file)
     # The first patch file that has a patch for an item counts.
     for other in (file.all[path] for path in _companions(file.path) if path in file.all):
-        try:
-            for _, row in other.objects():
-                if patch := recorded_patch(row):
-                    patches.setdefault(item_of(row), patch)
-            damages = other.damages
-        except UnreadableFileError as error:
-            damages = [error]
-        lost += [f"patches are lost: {other.path}: {damage.reason}" for damage in damages]
+        for row in session.rows_of(other):
+            if patch := recorded_patch(row):
+                patches.setdefault(item_of(row), patch)
     for position, row in file.objects():
-        notes = list(lost)
+        notes = [*session.notes]
         step, published = _views(row, notes, _LINES), _views(row, [], _PUBLISHED)
         match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.name)
         item = item_of(row) or (match["item"] if match else "")
@@ -83,11 +71,12 @@ def _views(row: JsonRecord, notes: list[str], pattern: re.Pattern[str]) -> Views
     if "" in files or not isinstance(row.get(key), list | None):
         notes.append(f"{key} holds what is no file")
     if is_whole_run:
-        samples = _samples(row.get(_ELEMENTS), _ELEMENTS, notes)
+        samples = _samples(row, _ELEMENTS, files, notes)
+        # Of several samples, the first that names lines counts; in other files, all of them, as published.
         located = (_lines(object_at(sample, "edit_locs"), pattern) for sample in list_at(row, _SAMPLES))
         lines = next(filter(None, located), [])
     else:
-        related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in _FOUND[1:])
+        related, edits = (_samples(row, key, files, notes) for key in _FOUND[1:])
         samples, lines = [*related, *edits], [view for sample in edits for view in _lines(sample, _LINES)]
     elements = [FileSpan(path, symbol=mark["name"]) for sample in samples for path, mark in _rows(sample, _ELEMENT)]
     for path, _, name in (str_at(text).partition(":") for key in _NAMED for text in _flat(row, key)):
@@ -99,18 +88,12 @@ def _flat(row: JsonRecord, key: str) -> list[object]:
     return [entry for given in list_at(row, key) for entry in (given if isinstance(given, list) else [given])]
 
 
-def _by_file(value: object, files: Sequence[str]) -> object:
-    """Locations as objects by file; before Agentless 1.5 they were lists in the order of the files found."""
-    entries = list_at(value)
-    if not entries or any(isinstance(entry, dict) for entry in entries):
-        return value
-    if all(isinstance(entry, list) and not any(isinstance(row, str) for row in entry) for entry in entries):
-        return [dict(zip(files, list_at(entry), strict=False)) for entry in entries]
-    return dict(zip(files, entries, strict=False))
-
-
-def _samples(value: object, key: str, notes: list[str]) -> list[JsonRecord]:
-    given = value if isinstance(value, list) else [] if value is None else [value]
+def _samples(row: JsonRecord, key: str, files: Sequence[str], notes: list[str]) -> list[JsonRecord]:
+    """Objects by file; before Agentless 1.5 they were lists in the order of the files found, and often shorter."""
+    given = list_at(row, key) or [value for value in [row.get(key)] if value not in (None, [])]
+    if isinstance(row.get(key), list) and not any(isinstance(entry, dict) for entry in given):
+        is_one = any(isinstance(text, str) for entry in given for text in (entry if isinstance(entry, list) else [""]))
+        given = [dict(zip(files, list_at(entry), strict=False)) for entry in ([given] if is_one else given)]
     samples: list[JsonRecord] = [sample for sample in given if isinstance(sample, dict)]
     if len(samples) < len(given):
         notes.append(f"{key} holds what is no object by file")

@@ -1,9 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
 
 The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves tool names and arguments to
-each agent, so tools that read files are recognised by name (`calls/tools`); it has no field for the task or for a
-patch. A trial's folder is named after the first 32 characters of its task, plus seven more; the whole name is
-`task_name` in the `result.json` there.
+each agent, and has no field for the task or for a patch.
 """
 
 import posixpath
@@ -41,7 +39,7 @@ _OUTPUTS: Mapping[str, Callable[..., ToolCall]] = {
 
 
 def companions(path: str) -> Sequence[str]:
-    """The patch of a trajectory, which records none, the trial's result, and the files in which it continues."""
+    """The patch of a trajectory, the trial's result, and the files in which it continues."""
     folder, name = posixpath.split(path)
     stem = posixpath.join(folder, name.partition(".")[0])
     parts = (f"{stem}.{part.format(n)}.json" for n in range(1, _MAX_PARTS + 1) for part in _PARTS)
@@ -51,8 +49,7 @@ def companions(path: str) -> Sequence[str]:
 class _Record:
     """A trajectory with its subagents and its continuations in other files that the record names.
 
-    In a record without any results, each call counts as having shown what it asked for. One result for several calls is
-    the screen of the terminal that they were typed into.
+    In a record without any results, each call counts as having shown what it asked for.
     """
 
     def __init__(self, session: Session) -> None:
@@ -76,7 +73,7 @@ class _Record:
             message = content_of({"content": step.get("message")})
             if step.get("source") == "user":
                 yield Note("prompt", message)
-            if _is_answer(step):
+            if step.get("source") == "agent" and step.get("is_copied_context") is not True:
                 yield Note("model", str_at(step, "model_name"))
                 yield Answer("", str_at(row, "agent", "model_name"), TokenCounts.of(step.get("metrics")))
                 yield Note("answer", message)
@@ -100,11 +97,10 @@ class _Record:
                 yield from self.events_of(row)
 
     def _calls(self, step: JsonRecord) -> Iterator[Event]:
-        calls, results = objects_at(step, "tool_calls"), _results(step)
-        pairs = paired([str_at(call, "tool_call_id") for call in calls], results, ["source_call_id"])
-        given = [(str_at(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
-        tools = [ToolCall(*call) for call in given]
-        # Calls with the same result were typed into one terminal, which shows them all.
+        calls = objects_at(step, "tool_calls")
+        pairs = paired([str_at(call, "tool_call_id") for call in calls], _results(step), ["source_call_id"])
+        tools = [ToolCall(str_at(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
+        # Calls with the same result were typed into one terminal, whose screen shows them all.
         for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
             together, (own, *_) = zip(*pairing, strict=True)
             is_answered = bool(own or not self.has_results)
@@ -112,10 +108,9 @@ class _Record:
 
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         text = "\n".join(map(content_of, results)) if results else None
-        parts = [part for result in results for part in (result, object_at(result, "extra"))]
-        flags = [part.get(key) for part in parts for key in _ERRORS]
-        failed = any(flag is True for flag in flags)
-        typed = [tool.typed for tool in tools if tool.is_shell and tool.is_answered]
+        parts = (part for result in results for part in (result, object_at(result, "extra")))
+        failed = any(part.get(key) is True for part in parts for key in _ERRORS)
+        typed = ["".join(tool.command) for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:
             if self.agent == "codex" and text is not None:
@@ -132,11 +127,12 @@ class _Record:
             # A command that was refused has no output.
             refused = ("", True) if self.has_codes and output is not None else None
             output, has_failed = returned(output or "") or refused or (output, failed)
-            stays = "" if self.starts_anew else folder or None
-            call = replace(tool, output=output, failed=has_failed, folder=stays)
-            is_run = "keystrokes" not in call.arguments or call.typed.endswith("\n") or (output or "").strip()
             # Keys without a line end are not yet a command.
-            yield call if is_run else replace(call, parsed=ParsedCall())
+            is_run = (
+                "keystrokes" not in tool.arguments or "".join(tool.command).endswith("\n") or (output or "").strip()
+            )
+            stays, parsed = "" if self.starts_anew else folder or None, None if is_run else ParsedCall()
+            yield replace(tool, output=output, failed=has_failed, folder=stays, parsed=parsed)
 
     def _usage(self) -> AgentUsage:
         sums = [object_at(row, "final_metrics") for row in self.rows]
@@ -152,10 +148,6 @@ class _Record:
         return AgentUsage(usd=usd, seconds=seconds).with_tokens([largest])
 
 
-def _is_answer(step: JsonRecord) -> bool:
-    return step.get("source") == "agent" and step.get("is_copied_context") is not True
-
-
 def _results(step: JsonRecord) -> list[JsonRecord]:
     return objects_at(step, "observation", "results")
 
@@ -169,13 +161,11 @@ def _printed_on(screen: str, commands: Sequence[str]) -> list[tuple[str | None, 
     left = list(zip(prompts, ends, strict=True))
     printed: list[tuple[str | None, str]] = []
     for command in commands:
-        printed.append((None, ""))
-        for index, (prompt, end) in enumerate(left):
-            if (output := _after(screen[prompt.end() : end], command)) is not None:
-                folder = (prompt["folder"] or "").strip()
-                printed[-1] = output, folder if folder.startswith("/") else ""
-                left = left[index + 1 :]
-                break
+        texts = ((n, _after(screen[prompt.end() : end], command)) for n, (prompt, end) in enumerate(left))
+        n, output = next((pair for pair in texts if pair[1] is not None), (-1, None))
+        folder = "" if output is None else (left[n][0]["folder"] or "").strip()
+        printed.append((output, folder if folder.startswith("/") else ""))
+        left = left[n + 1 :]
     return printed
 
 

@@ -1,10 +1,8 @@
 """Claude Code's records: a session's JSON Lines, or what `claude -p` prints as JSON.
 
-Based on sessions of versions 1.0.56 to 2.1.138 and the tools' reference (code.claude.com/docs/en/tools-reference):
-`Read` takes `file_path`, `offset` (a line, from 1) and `limit`, and numbers its output; `Grep` lists files unless
-`output_mode` is `content`; `Glob` lists files; `Bash` takes `command`. A subagent's work is recorded among the
-session's rows (`isSidechain`, from version 2.1 on as `agent_progress`), and in a file of its own:
-`<session>/subagents/agent-<id>.jsonl`, before version 2.1 `agent-<id>.jsonl` next to the session.
+Based on sessions of versions 1.0.56 to 2.1.138. A subagent's work is recorded among the session's rows (`isSidechain`,
+from version 2.1 on as `agent_progress`), and in a file of its own: `<session>/subagents/agent-<id>.jsonl`, before
+version 2.1 `agent-<id>.jsonl` next to the session.
 """
 
 import re
@@ -54,6 +52,7 @@ class _Record:
 
     def events_of(self, events: Sequence[JsonRecord]) -> Iterator[Event]:
         """The events in some rows, with those of the subagents that their calls started."""
+        # A row that reports a subagent's progress stands for the subagent's message in it.
         events = [*map(_unwrapped, events)]
         results = {str_at(part, "tool_use_id"): (event, part) for event in events for part in _results(event)}
         self.recorded |= {str_at(event, "agentId") for event in events if event.get("isSidechain") is True}
@@ -78,20 +77,21 @@ class _Record:
                     # What is printed names the folder once; a `cd` of the session itself lasts, unless it was undone.
                     now = None if has_moved and is_own and not event.get("cwd") else ""
                     call = ToolCall(str_at(part, "name"), given, folder=now, call_id=call_id)
-                    result = results.get(call_id, ({}, {}))
-                    yield from self._called(call, result[0], result[1] or None)
+                    result_row, result = results.get(call_id, ({}, {}))
+                    yield from self._called(call, result_row, result)
                     if is_own and call.is_shell:
-                        has_moved = "Shell cwd was reset to " not in content_of(result[1])
+                        has_moved = "Shell cwd was reset to " not in content_of(result)
 
-    def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord | None) -> Iterator[Event]:
-        failed = object_at(result).get("is_error") is True
-        text = _FAILED.sub("", content_of(result)) if failed else content_of(result)
+    def _called(self, call: ToolCall, event: JsonRecord, result: JsonRecord) -> Iterator[Event]:
+        """A call with its result in a later row, and the events of the subagents that it started."""
+        text, failed = content_of(result), result.get("is_error") is True
+        text = _FAILED.sub("", text) if failed else text
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(_results(event)) == 1 else None
         start, n = line_of(beside, "file", "startLine"), line_of(beside, "file", "numLines") or 0
         lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
-        answered = replace(call, output=text, failed=failed, lines=lines)
-        answered = gemini_cli.with_output(call, text, failed=failed) if call.tool in gemini_cli.TOOLS else answered
-        yield answered if result is not None else replace(call, is_answered=False)
+        answered = replace(call, output=text, failed=failed, lines=lines, is_answered=bool(result))
+        is_of_gemini = bool(result) and call.tool in gemini_cli.TOOLS
+        yield gemini_cli.with_output(call, text, failed=failed) if is_of_gemini else answered
         begun: list[TrajectoryFile | None] = []
         if call.tool in ("task", "agent"):
             match = re.search(r"\bagentId: ([A-Za-z0-9_-]+)", text)
@@ -112,11 +112,9 @@ class _Record:
 
 
 def _unwrapped(event: JsonRecord) -> JsonRecord:
-    """The row or, if it reports a subagent's progress, the subagent's message in it."""
     progress, message = object_at(event, "data"), object_at(event, "data", "message")
-    if progress.get("type") != "agent_progress" or not message:
-        return event
-    return {**message, "isSidechain": True, "agentId": progress.get("agentId"), "cwd": event.get("cwd")}
+    own = {**message, "isSidechain": True, "agentId": progress.get("agentId"), "cwd": event.get("cwd")}
+    return own if message and progress.get("type") == "agent_progress" else event
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:

@@ -1,10 +1,7 @@
 """Codex's records: a rollout's JSON Lines, or what `codex exec --json` prints.
 
-Based on rollouts of September 2025 to version 0.144. A row is `timestamp`, `type`, `payload`; in September 2025 it was
-the item itself, after a first row without a type. A shell call's `command` is a list of words (`shell`) or a text
-(`shell_command`, `exec_command`), its `workdir` the folder. From version 0.14x on, `exec` runs a script that calls
-tools. An output is a text whose head gives an exit code, a list of texts, or more output of what an earlier call left
-running. `codex exec --json` is read as its description says (github.com/openai/codex, pull request 4177).
+Based on rollouts of September 2025, whose rows had no payload, to version 0.144, and on the description of `codex exec
+--json` (github.com/openai/codex, pull request 4177). From version 0.14x on, `exec` runs a script that calls tools.
 """
 
 import ast
@@ -71,33 +68,37 @@ def _events_of(session: Session) -> Iterator[Event]:
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
-    """The events of a rollout."""
-    items = [_item(event) for event in events]
-    outputs, totals, ran = _outputs(items), set[TokenCounts](), _commands_by_call(events, items)
-    # Newer versions give a subagent's id only in rows next to the calls.
-    payloads = (row for event in events for row in (object_at(event, "payload"), object_at(event, "payload", "item")))
-    threads = ((row, thread) for row in payloads if (thread := str_at(row, "agent_thread_id")))
-    begun = {str_at(row, "event_id") or str_at(row, "id"): thread for row, thread in threads}
+    items = [*map(_item, events)]
+    outputs, totals, commands, call_id = _outputs(items), set[TokenCounts](), dict[str, list[JsonRecord]](), ""
+    # Newer versions give a subagent's id, and the commands that ran during a call, only in rows next to the calls.
+    payloads = [(object_at(event, "payload"), object_at(event, "payload", "item")) for event in events]
+    rows = (row for pair in payloads for row in pair if str_at(row, "agent_thread_id"))
+    begun = {str_at(row, "event_id") or str_at(row, "id"): str_at(row, "agent_thread_id") for row in rows}
+    for (_, ran), item in zip(payloads, items, strict=True):
+        call_id = str_at(item, "call_id") if item.get("type") in _CALLS else call_id
+        if ran.get("type") == "CommandExecution":
+            folder = unquote(str_at(ran, "cwd").removeprefix("file://"))
+            commands.setdefault(call_id, []).append({"command": ran.get("command"), "workdir": folder})
     for event, item in zip(events, items, strict=True):
         if (total := _total(event)) is not None and total not in totals:
             totals.add(total)
             yield Answer()
         yield Note("model", str_at(event, "payload", "model"))
         kind, content, is_own = str_at(item, "type"), content_of(item), item.get("role") == "assistant"
-        moved = str_at(event, "payload", "cwd") if event.get("type") in ("session_meta", "turn_context") else ""
-        moved = str_at(event, "workdir") if "sandbox" in event else moved
+        if event.get("type") in ("session_meta", "turn_context"):
+            yield Note("folder", str_at(event, "payload", "cwd"))
+        if "sandbox" in event:
+            yield Note("folder", str_at(event, "workdir"))
         if kind == "message" and not (is_own or session.folder) and (match := _FOLDER.search(content)):
             # In September 2025 only the first message gave the folder.
-            moved = (match[1] or match[2]).strip()
-        yield Note("folder", moved)
-        turn = len(session.turns) + 1  # an answer is recorded after its calls
+            yield Note("folder", (match[1] or match[2]).strip())
+        turn, call_id = len(session.turns) + 1, str_at(item, "call_id")  # an answer is recorded after its calls
         if kind in _CALLS:
-            output = outputs.get(str_at(item, "call_id"))
-            for call in _calls(kind, item, output, ran.get(str_at(item, "call_id"), ())):
+            output = outputs.get(call_id)
+            for call in _calls(kind, item, output, commands.get(call_id, ())):
                 yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
-                texts = (begun.get(str_at(item, "call_id"), ""), *(output.texts or ()))
-                yield from _subagents(session, "\n".join(texts))
+                yield from _subagents(session, "\n".join((begun.get(call_id, ""), *(output.texts or ()))))
         elif kind == "message":
             yield Note("answer" if is_own else "prompt", content)
         elif kind in ("agent_message", "assistant_message"):
@@ -147,21 +148,10 @@ def _item(event: JsonRecord) -> JsonRecord:
     return event if kind in ("message", *_CALLS, *_OUTPUTS) else {}
 
 
-def _commands_by_call(events: Sequence[JsonRecord], items: Sequence[JsonRecord]) -> dict[str, list[JsonRecord]]:
-    """The commands that ran during each call, by call id: newer versions record them in rows next to the calls."""
-    commands, call_id = dict[str, list[JsonRecord]](), ""
-    for event, item in zip(events, items, strict=True):
-        call_id = str_at(item, "call_id") if item.get("type") in _CALLS else call_id
-        if (ran := object_at(event, "payload", "item")).get("type") == "CommandExecution":
-            folder = unquote(str_at(ran, "cwd").removeprefix("file://"))
-            commands.setdefault(call_id, []).append({"command": ran.get("command"), "workdir": folder})
-    return commands
-
-
 def _calls(kind: str, item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] = ()) -> Iterator[ToolCall]:
     name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
-    calls = [(name, arguments)]
+    calls, call_id = [(name, arguments)], str_at(item, "call_id")
     if kind == "local_shell_call":
         calls = [("local_shell", object_at(item, "action"))]
     elif name == "exec":
@@ -172,8 +162,7 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None, ran: Sequence[Js
     elif name.endswith("parallel") and "tool_uses" in arguments:
         uses = objects_at(arguments, "tool_uses")
         calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
-    tools, call_id = [ToolCall(*call) for call in calls], str_at(item, "call_id")
-    texts, failed = (output.texts, output.failed) if output is not None else (None, False)
+    tools, (texts, failed, _) = [ToolCall(*call) for call in calls], output or _Output(None)
     own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
     showing = [tool for tool in tools if tool.tool not in SHOW_NOTHING]
     each = iter(own if len(tools) > 1 and len(own) == len(showing) else ())

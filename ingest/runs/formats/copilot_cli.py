@@ -1,10 +1,7 @@
 """Copilot CLI's records: a session's `events.jsonl`, or what `--output-format json` printed.
 
-Based on a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call begins with
-`tool.execution_start` and ends with `tool.execution_complete`; those of subagents are among the others and have a
-`parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than the file has if it ends in a line end,
-and lists a folder without numbers; in September 2026 it numbers nothing, and tells where to continue in a long file.
-The output of a shell ends in a row with its exit code. VS Code's Copilot writes such events too, without any output.
+Based on a session of version 1.0.65. `view` numbers the lines of a file, `12. text`, and lists a folder without
+numbers; in September 2026 it numbers nothing. VS Code's Copilot writes such events too, without any output.
 """
 
 import re
@@ -17,7 +14,7 @@ from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, str_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
-_TURN, _ASKED = "assistant.turn_start", "user.message"
+_TURN = "assistant.turn_start"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _GOES_ON = re.compile(r"\n?\n?\[Output truncated\. Use view_range=\[([0-9]+),[^\n]*\s*\Z")
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
@@ -33,7 +30,7 @@ def _is_event(row: JsonRecord) -> bool:
 
 def _events_of(session: Session) -> Iterator[Event]:
     events = session.parts[0]
-    ended = [object_at(event, "data") for event in events if event.get("type") == _COMPLETE]
+    ended = (object_at(event, "data") for event in events if event.get("type") == _COMPLETE)
     results = {str_at(data, "toolCallId"): data for data in ended}
     names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     for event in events:
@@ -44,7 +41,7 @@ def _events_of(session: Session) -> Iterator[Event]:
         yield Note("model", str_at(data, "newModel") or str_at(data, "model"))
         if kind == _TURN:
             yield Answer()
-        elif kind == _ASKED:
+        elif kind == "user.message":
             yield Note("prompt", content_of(data))
         elif kind == _MESSAGE and not str_at(data, "parentToolCallId"):
             yield Note("answer", content_of(data))

@@ -1,9 +1,6 @@
 """Cursor CLI's records: what `cursor-agent -p --output-format stream-json` printed.
 
-Based on its reference (cursor.com/docs/cli/reference/output-format) and on rows of 2025 and 2026. A call has a row when
-it starts and one when it is completed, with the same `call_id`: `tool_call` is an object whose key names the tool,
-`readToolCall`, with `args` and a `result` of `success` or of a reason why it failed. A read has the text of the file
-without numbers, and its `readRange` or else `offset` and `limit`; a search has the lines of each file below a root.
+Based on its reference (cursor.com/docs/cli/reference/output-format) and on rows of 2025 and 2026.
 """
 
 from collections.abc import Iterator

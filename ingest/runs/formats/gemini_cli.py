@@ -1,11 +1,7 @@
 """Gemini CLI's records: a session's file (`chats/session-….json`), or what `--output-format stream-json` prints.
 
-Based on a session of March 2026, a stream of January 2026 and the tools' reference
-(github.com/google-gemini/gemini-cli, docs/tools): `read_file` takes `offset` (lines before the first, from 0) and
-`limit`, or `start_line` and `end_line`, and reports which lines it shows unless it shows all; `read_many_files` puts
-each file's name before it; `search_file_content` lists lines of files, with paths relative to the searched folder. A
-stream omits the output of reading tools. Newer sessions are JSON Lines, and a changed message is written again; a
-subagent's session is `<session id>/<subagent id>.jsonl` next to them, and the call that started it has that id.
+Based on a session of March 2026, a stream of January 2026, which omits the output of reading tools, and the tools'
+reference (github.com/google-gemini/gemini-cli, docs/tools). Newer sessions are JSON Lines.
 """
 
 import re
@@ -54,6 +50,7 @@ def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
 
 
 def _messages(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
+    """The newest version of each message: in newer sessions, a changed one is written again."""
     return list({str_at(message, "id") or str(n): message for n, message in enumerate(_every_message(rows))}.values())
 
 
@@ -65,50 +62,50 @@ def _events_in(session: Session, rows: Sequence[JsonRecord]) -> Iterator[Event]:
     gave = {str_at(call, "id"): call for call in reversed(calls) if call.get("result")}
     pieces = list[str]()
     for message in _messages(rows):
-        kind = message.get("type")
+        kind, role = message.get("type"), message.get("role")
         yield Note("model", str_at(message, "model"))
         if kind == "gemini" and "tokens" in message:
             yield Answer(tokens=tokens_of(message.get("tokens"), ("input", "cached", "output", "total")))
-        is_answer = kind == "message" and message.get("role") == "assistant"
+        is_answer = kind == "message" and role == "assistant"
         # A stream contains an answer in pieces.
         if not (is_answer and message.get("delta") is True):
             yield Note("answer", "".join(pieces))
             pieces.clear()
         if is_answer or kind == "gemini":
             pieces.append(content_of(message))
-        elif kind == "user" or (kind == "message" and message.get("role") == "user"):
+        elif kind == "user" or (kind == "message" and role == "user"):
             yield Note("prompt", content_of(message))
         elif kind == "tool_use":
-            call_id, result = str_at(message, "tool_id"), results.get(str_at(message, "tool_id"))
+            call_id = str_at(message, "tool_id")
             call = ToolCall(str_at(message, "tool_name"), object_at(message, "parameters"), call_id=call_id)
-            failed = object_at(result).get("status") != "success"
-            ended = with_output(call, str_at(result, "output"), failed=failed)
-            yield ended if result is not None else replace(call, is_answered=False)
+            result = results.get(call_id, {})
+            ended = with_output(call, str_at(result, "output"), failed=result.get("status") != "success")
+            yield ended if result else replace(call, is_answered=False)
         for row in objects_at(message, "toolCalls") if kind == "gemini" else ():
             call_id, agent = str_at(row, "id"), str_at(row, "agentId")
             call = ToolCall(str_at(row, "name"), object_at(row, "args"), call_id=call_id)
-            output, failed, is_answered = _recorded(gave.get(call_id, row))
             if agent:
                 yield replace(call, parsed=ParsedCall())
                 # The subagent's file is named after its id, in a folder next to the session.
                 path = next((path for path in sorted(session.file.all) if path.endswith(f"/{agent}.jsonl")), "")
                 yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows))
             else:
-                yield with_output(call, output, failed=failed) if is_answered else replace(call, is_answered=False)
+                yield _recorded(call, gave.get(call_id, row))
     yield Note("answer", "".join(pieces))
 
 
-def _recorded(call: JsonRecord) -> tuple[str, bool, bool]:
-    """A call's output, whether it failed, and whether it has a result at all."""
-    every = objects_at(call, "result")
+def _recorded(call: ToolCall, row: JsonRecord) -> ToolCall:
+    """A call with the result in its row."""
+    every = objects_at(row, "result")
     # In newer sessions, each of several simultaneous calls may have the results of all.
-    own = [part for part in every if str_at(part, "functionResponse", "id") == str_at(call, "id")]
-    parts = own or every
+    parts = [part for part in every if str_at(part, "functionResponse", "id") == str_at(row, "id")] or every
+    if not parts and row.get("status") != "success":
+        return replace(call, is_answered=False)
     responses = [object_at(part, "functionResponse", "response") for part in parts]
     texts = [str_at(response, "output") or str_at(response, "error") for response in responses]
     texts += [str_at(part, "text") for part in parts]
-    failed = call.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
-    return "\n".join(filter(None, texts)), failed, bool(parts) or call.get("status") == "success"
+    failed = row.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
+    return with_output(call, "\n".join(filter(None, texts)), failed=failed)
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:

@@ -1,14 +1,9 @@
 """Chat messages with tool calls, as models' interfaces take them and as many agents and data sets record them.
 
-A file is a list of messages, JSON Lines of messages, or objects with such a list. A call and its result are in OpenAI's
-form (`tool_calls`, and messages of the role `tool`), Anthropic's (`tool_use`, `tool_result` among the parts of a
-message), Google's (`functionCall`, `functionResponse`; Gemini CLI saves chats so), ShareGPT's (`from`, `value`),
-Goose's (`toolRequest`, `toolResponse`), Pi's (`toolCall`, and messages of the role `toolResult`), Kimi Code's
-(`wire.jsonl`), or in the text, with the next message as result: `<function=bash><parameter=command>…`, `<tool_call>
-{"name": …}</tool_call>` with `<tool_response>…` (Hermes, Qwen), or Cline's and Roo Code's `<read_file><path>…`.
-These two answer in text also a call of the other forms: `[read_file for 'a.py'] Result:`. Goose exports sessions, kept
-them as rows before version 1.10, and prints rows with `--output-format stream-json`. The terminal is taken to stay in
-the folder to which a command moved, except by Codex, whose outputs are read as in its own files.
+A call and its result are in OpenAI's form, Anthropic's, Google's (Gemini CLI saves chats so), ShareGPT's (`from`,
+`value`), Goose's (`toolRequest`), Pi's (`toolCall`), Kimi Code's (`wire.jsonl`), or in the text, with the next message
+as result: `<function=bash><parameter=command>…`, `<tool_call>{"name": …}</tool_call>` with `<tool_response>…` (Hermes,
+Qwen), or Cline's and Roo Code's `<read_file><path>…`, answered by `[read_file for 'a.py'] Result:`.
 """
 
 import re
@@ -64,20 +59,19 @@ def _message(row: JsonRecord) -> JsonRecord:
 
 
 def _of_google(part: JsonRecord) -> JsonRecord:
-    call, answer = object_at(part, "functionCall"), object_at(part, "functionResponse")
-    if call:
+    if call := object_at(part, "functionCall"):
         return {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
-    response = object_at(answer, "response")
-    text, failed = first_text(response, ("output", "error")), "error" in response
-    given = {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
-    return given if answer else {} if part.get("thought") is True else part
+    if answer := object_at(part, "functionResponse"):
+        response = object_at(answer, "response")
+        text, failed = first_text(response, ("output", "error")), "error" in response
+        return {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
+    return {} if part.get("thought") is True else part
 
 
 def _is_event(row: JsonRecord) -> bool:
     message = _message(row)
-    if not _OF_OTHERS.isdisjoint(row.keys() | message.keys()) or message.get("role") != "assistant":
-        return False
-    return any(True for _ in _calls(message))
+    is_own = message.get("role") == "assistant" and _OF_OTHERS.isdisjoint(row.keys() | message.keys())
+    return is_own and any(True for _ in _calls(message))
 
 
 def _calls(message: JsonRecord) -> Iterator[ToolCall]:

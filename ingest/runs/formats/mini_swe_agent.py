@@ -1,8 +1,7 @@
 """mini-swe-agent's trajectories, of versions 1 and 2 (github.com/SWE-agent/mini-swe-agent, src/minisweagent/models).
 
-In version 1, every answer has one block of bash; answers with none or several are refused. Version 2 also has tool
-calls, each with a message of its own that names it. In trajectories made by ContextBench, agents state what they look
-at.
+In version 1, an answer without exactly one block of bash is refused; version 2 also has tool calls. In trajectories
+made by ContextBench, agents state what they look at.
 """
 
 import re
@@ -25,11 +24,7 @@ _SUBMITS = "COMPLETE_TASK"  # A command that contains it ends the work: it print
 _BLOCK = re.compile(r"```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _CODE = re.compile(r"<returncode>\s*(-?[0-9]+)\s*</returncode>")
 _OUTPUT = re.compile(r"<output(?:_head)?>\n?(.*?)(?:</output>|</output_tail>|\Z)", re.DOTALL)
-_ENDINGS = (
-    "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
-    "swift",
-)  # fmt: skip
-"""The extensions of source files."""
+_ENDINGS = "py|js|java|go|rs|c|cpp|h|hpp|ts|tsx|jsx|rb|php|cs|kt|scala|swift"  # of source files
 _CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
 _NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*\Z", re.DOTALL)
 _PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
@@ -39,9 +34,7 @@ _READERS = (
     re.compile(r"\bcat\s+(?P<file>[^\s&|>]+)"),
     # `\bgrep\s+.*?\s+FILE`, tried only at a `grep` that may match although those before it in its line do not.
     re.compile(
-        r"(?:^(?>[^\n]*?\bgrep(?=\s))|\bgrep(?=\s*\n))\s+[^\n]*?\s+"
-        rf"(?P<file>[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b)",
-        re.MULTILINE,
+        rf"(?:^(?>[^\n]*?\bgrep(?=\s))|\bgrep(?=\s*\n))\s+[^\n]*?\s+(?P<file>[^\s&|>]+\.(?:{_ENDINGS})\b)", re.MULTILINE
     ),
 )
 
@@ -57,9 +50,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
     If the agent was asked to state what it looks at, the steps are the `<explore_context>` blocks of all messages or,
-    without any, what the assistant's commands alone say that they show; if not, what its commands printed of files.
-    The final context is the assistant's last `<PATCH_CONTEXT>`; if it was not asked and gives none, all steps. The
-    published converter reads commands alone, and the last context in any message: the request's template, if need be.
+    without any, what its commands alone say that they show; if not, what its commands printed of files. The final
+    context is the assistant's last `<PATCH_CONTEXT>`; the published converter reads the last in any message.
     """
     document = file.json()
     item, messages = str_at(document, "instance_id") or file.item_of_trial(), objects_at(document, "messages")
@@ -72,8 +64,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     inside = partial(in_repository, folder=match[1] if match else "")
     steps, shown_at, n_turns, n_calls = list[Views](), list[tuple[int, int]](), 0, 0
     for message, text in contents:
-        n_turns += _is_answer(message)
-        n_calls += len(_actions_of(message)) if _is_answer(message) else 0
+        if _is_answer(message):
+            n_turns, n_calls = n_turns + 1, n_calls + len(_actions_of(message))
         # A block that names only files outside the repository is dropped; one that names nothing is an empty step.
         blocks = map(spans_named, re.findall(r"<explore_context>(.*?)</explore_context>", text, re.DOTALL))
         steps += [views for spans in blocks if (views := renamed(spans, inside)) or not spans]
@@ -82,31 +74,27 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     commands = [block[1] for text in own if (block := _COMMAND.search(text)) and _SUBMITS not in block[1]]
     shown = filter(None, (renamed(views_of_command(command), inside) for command in commands))
     published = Trajectory(tuple(steps or shown), any_final)
+    info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
     # The submission is in the file's `info` or in the message that ends the work.
-    ends = (object_at(document, "info"), *(object_at(message, "extra") for message in messages[-1:]))
-    patch = next((patch for end in ends if isinstance(patch := end.get("submission"), str)), None)
-    usage, calls, first = _usage(document, messages), list(calls_of(messages)), tuple(prompts[:1])
-    root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
+    patch = next((patch for end in (info, *extras[-1:]) if isinstance(patch := end.get("submission"), str)), None)
+    answers = [object_at(extra, "response") for extra in extras]
+    models = (str_at(answer, "model") for answer in answers)
+    usage = AgentUsage(
+        str_at(info, "config", "model", "model_name") or most_frequent(models),
+        usd=dollars_at(info, "model_stats", "instance_cost"), n_turns=count_at(info, "model_stats", "api_calls"),
+        seconds=seconds_between(row.get("timestamp") for pair in zip(messages, extras, strict=True) for row in pair),
+        exit_status=str_at(info, "exit_status"),
+    ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)  # fmt: skip
+    calls, first = list(calls_of(messages)), tuple(prompts[:1])
     if any(re.search("explore_context", text, re.IGNORECASE) for text in texts):
         usage = replace(usage, n_calls=len(calls))
         whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
     else:
+        root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
         events: list[Event] = [root, *(Note("prompt", text) for text in first), *calls, usage]
         whole = Session(file, item, patch).trajectory(events)
         whole = replace(whole, final=final or whole.final)
     yield whole.beside(published)
-
-
-def _usage(document: object, messages: Sequence[JsonRecord]) -> AgentUsage:
-    info, extras = object_at(document, "info"), [object_at(message, "extra") for message in messages]
-    answers = [object_at(extra, "response") for extra in extras]
-    stamps = [message.get("timestamp") or object_at(message, "extra").get("timestamp") for message in messages]
-    models = (str_at(answer, "model") for answer in answers)
-    model = str_at(info, "config", "model", "model_name") or most_frequent(models)
-    usd, n_turns = dollars_at(info, "model_stats", "instance_cost"), count_at(info, "model_stats", "api_calls")
-    seconds, status = seconds_between(stamps), str_at(info, "exit_status")
-    usage = AgentUsage(model, usd=usd, seconds=seconds, n_turns=n_turns, exit_status=status)
-    return usage.with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)
 
 
 def returned(text: str) -> tuple[str, bool] | None:
@@ -176,7 +164,7 @@ def views_of_command(command: str) -> list[FileSpan]:
                 printed.insert(0, {**lines.groupdict(), "file": numbered["file"]})
         fields = printed[0] if printed else {"file": ""}
         file, end = fields["file"].strip("'\""), line_of(fields.get("end"))
-        if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
+        if file.endswith(tuple(f".{ending}" for ending in _ENDINGS.split("|"))):
             views.append(FileSpan(file, line_of(fields.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
 

@@ -1,10 +1,7 @@
 """OpenCode's records: what `opencode export` wrote, or what `opencode run --format json` printed.
 
-Based on an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). A
-message is `info` and `parts`; a part of type `tool` has the tool's name and a `state`: status, input, output, metadata.
-`read` numbers the lines in its output, `12: text`, before version 1.2 `00012| text`, and lists a folder without
-numbers; `grep` lists `Line 12: text` below each file. Rows of `run` hold one part each. A task of another agent is a
-session of its own, which an export does not contain.
+Based on an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). `read`
+numbers the lines of a file, and lists a folder without numbers; rows of `run` hold one part of a message each.
 """
 
 import re
@@ -16,7 +13,7 @@ from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, seconds_between
 from ingest.runs.values import JsonRecord, count_at, first_text, object_at, objects_at, str_at
 
-_NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
+_NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)  # before version 1.2 `00012| text`
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 
 
@@ -36,26 +33,27 @@ def _events_of(session: Session) -> Iterator[Event]:
         # In an export a message is an answer; in `run`, a row marks the end of an answer.
         if is_answer or kind == "step-finish":
             spent = info if is_answer else object_at(event, "part")
-            yield Answer("", str_at(info, "modelID"), _tokens(spent), dollars_at(spent, "cost"))
+            counts = object_at(spent, "tokens")
+            n_input, output, thoughts = (count_at(counts, name) or 0 for name in ("input", "output", "reasoning"))
+            cached, written = (count_at(counts, "cache", name) for name in ("read", "write"))
+            tokens = TokenCounts(n_input, cached, written, output + thoughts)
+            yield Answer("", str_at(info, "modelID"), tokens, dollars_at(spent, "cost"))
         for part in objects_at(event, "parts") or [object_at(event, "part")]:
             if part.get("type") == "text":
                 yield Note("answer" if "part" in event or is_answer else "prompt", str_at(part, "text"))
             elif part.get("type") == "tool":
-                call = _call(part)
-                yield replace(call, turn=len(session.turns) + 1) if "part" in event else call
-                if call.tool == "task" and call.is_answered:
+                state, call_id = object_at(part, "state"), str_at(part, "callID")
+                turn = len(session.turns) + 1 if "part" in event else 0
+                call = ToolCall(str_at(part, "tool"), object_at(state, "input"), turn=turn, call_id=call_id)
+                failed = state.get("status") == "error" or object_at(state, "metadata").get("exit") not in (None, 0)
+                ended = with_output(call, first_text(state, ("output", "error")), failed=failed)
+                is_ended = state.get("status") in ("completed", "error")
+                yield ended if is_ended else replace(call, is_answered=False)
+                if call.tool == "task" and is_ended:
+                    # Another agent's task is a session of its own.
                     yield Note("unread", "subagent whose file is missing")
     times = [moment for event in session.parts[0] for moment in object_at(event, "info", "time").values()]
     yield AgentUsage(seconds=seconds_between(times))
-
-
-def _call(part: JsonRecord) -> ToolCall:
-    state, name = object_at(part, "state"), str_at(part, "tool")
-    output = first_text(state, ("output", "error"))
-    failed = state.get("status") == "error" or object_at(state, "metadata").get("exit") not in (None, 0)
-    call = ToolCall(name, object_at(state, "input"), call_id=str_at(part, "callID"))
-    is_ended = state.get("status") in ("completed", "error")
-    return with_output(call, output, failed=failed) if is_ended else replace(call, is_answered=False)
 
 
 def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
@@ -64,12 +62,6 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     if call.tool == "grep":
         output = _LINE.sub(r"\1:", re.sub(r"^(\S.*):$", r"File: \1", output, flags=re.MULTILINE))
     return replace(call, output=output, failed=failed or (call.tool == "read" and lines is None), lines=lines)
-
-
-def _tokens(part: JsonRecord) -> TokenCounts:
-    n_input, output, reasoning = (count_at(part, "tokens", name) or 0 for name in ("input", "output", "reasoning"))
-    cached, written = (count_at(part, "tokens", "cache", name) for name in ("read", "write"))
-    return TokenCounts(n_input, cached, written, output + reasoning)
 
 
 OPENCODE = session_importer(

@@ -1,11 +1,7 @@
 """OpenHands' records: `output.jsonl` of its evaluations and of its resolver, and the events of one conversation.
 
-Based on outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An
-evaluation's row has `instance_id`, `history` and its patch in `test_result.git_patch`; a resolver's has `issue`, and
-its patch in `git_patch`. An event is an action with `args`, in 2024 without; its observation names it as `cause`, or
-follows it; before that, the two were a pair (pull request 4360). In the SDK it is an `ActionEvent`, with its result in
-an `ObservationEvent` of the same `tool_call_id`. A `read` has `start` and `end` from 0, -1 for the file's end, or a
-`view_range` from 1; its output is numbered, and cut off if it is long.
+Based on outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An action's
+observation names it as `cause` or follows it; before that, the two were a pair (pull request 4360).
 """
 
 import re
@@ -18,12 +14,11 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.formats.mini_swe_agent import views_of_command
 from ingest.runs.importer import item_of, patch_path
 from ingest.runs.sessions import Event, Note, Session, session_importer
-from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, renamed
+from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, renamed, union
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, parsed_object, str_at
 
-_TOOLS = {"run": "run", "read": "str_replace_editor", "write": "write", "edit": "edit", "run_ipython": "run_ipython"}
-"""The tool of each action."""
+_ACTIONS = ("run", "read", "write", "edit", "run_ipython")  # that are calls of tools
 _NO_FILES = (
     "message", "system", "think", "finish", "reject", "recall", "browse", "browse_interactive", "null", "delegate",
     "change_agent_state", "condensation", "condensation_request", "task_tracking", "pause", "resume", "stop",
@@ -91,11 +86,11 @@ def _events_of(session: Session) -> Iterator[Event]:
         action, is_sdk = str_at(event, "action"), event.get("kind") == "ActionEvent"
         # A model's answer is a call, a message, a thought, or the end.
         is_answer = event.get("source") == "agent" and action not in ("", "system")
-        if is_sdk or action in _TOOLS or is_answer:
+        if is_sdk or action in _ACTIONS or is_answer:
             answer = str_at(event, "tool_call_metadata", "model_response", "id") or str_at(event, "llm_response_id")
             turn += not answer or answer not in answers
             answers.add(answer)
-        if not is_sdk and action not in _TOOLS:
+        if not is_sdk and action not in _ACTIONS:
             # A message; the first one is the task.
             arguments, message = object_at(event, "args") or event, content_of(event.get("llm_message"))
             text = str_at(arguments, "content") if action == "message" else message
@@ -145,7 +140,7 @@ def _call(event: JsonRecord, result: JsonRecord | None) -> tuple[ToolCall, str]:
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": view_range}
     elif not action:
         arguments = object_at(event, "action") or parsed_object(event, "tool_call", "arguments")
-    call = ToolCall(_TOOLS.get(action, action) or str_at(event, "tool_name"), arguments)
+    call = ToolCall(action.replace("read", "str_replace_editor") or str_at(event, "tool_name"), arguments)
     if result is None:
         return call, ""
     observation = object_at(result, "observation")
@@ -165,15 +160,17 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
     opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))
-    windows, searched, spans = list(windows_in(call.output or "")), "", list[FileSpan]()
-    if opens:
-        shown = (window for window in windows if window.lines and not window.is_edit)
-        spans += (FileSpan(window.path, window.lines[0], window.lines[-1]) for window in shown)
+    searched, windows = "", [window for window in windows_in(call.output or "") if window.lines and not window.is_edit]
+    spans = [FileSpan(window.path, window.lines[0], window.lines[-1]) for window in windows if opens]
     for hit in _HIT.finditer(call.output or "") if searches else ():
         searched = hit["searched"] or searched
         path, line = hit["path"] or searched, line_of(hit["line"] or hit["of_path"])
         spans += [FileSpan(path, line, line)] if path and line is not None else []
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
+
+
+def _below_workspace(path: str) -> str:
+    return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
 
 
 def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
@@ -188,12 +185,10 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
             start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
             lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
-        unquoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
-        steps.append(renamed(unquoted, lambda path: path.lstrip("/").removeprefix("./")))
+        steps.append(renamed(views, _below_workspace))
     # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
-    every_view = [view for step in steps for view in step]
-    joined = list(dict.fromkeys(view for view in every_view if view.start is None))
-    located = (view for view in every_view if view.start is not None)
+    joined = [view for view in union(steps) if view.start is None]
+    located = (view for view in union(steps) if view.start is not None)
     for view in sorted(located, key=lambda view: (view.path, view.start or 0, view.end or 0)):
         last = joined[-1] if joined else None
         if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:

@@ -1,8 +1,6 @@
-"""Qwen Code's records: a session's JSON Lines (`~/.qwen/projects/<project>/chats/<session>.jsonl`).
+"""Qwen Code's sessions (`~/.qwen/projects/<project>/chats/<session>.jsonl`), based on versions 0.10 to 0.24.
 
-Based on rows of versions 0.10 to 0.24. Its tools are those of Gemini CLI, from which it was forked; a row is a message
-of Google's API: `parts` with a `functionCall`, or the `functionResponse` of the same `id`. What it prints with
-`--output-format stream-json` is read as Claude Code's.
+Its tools are those of Gemini CLI, from which it was forked; what it prints is read as Claude Code's.
 """
 
 from collections.abc import Iterator
@@ -33,21 +31,18 @@ def _events_of(session: Session) -> Iterator[Event]:
         # A subagent's rows are among the others.
         if kind in ("user", "assistant") and row.get("isSidechain") is not True:
             yield Note("prompt" if kind == "user" else "answer", text)
-        for given in (object_at(part, "functionCall") for part in _parts(row)):
-            if given:
-                call_id = str_at(given, "id")
-                call = ToolCall(str_at(given, "name"), object_at(given, "args"), call_id=call_id)
-                yield _answered(call, *results[call_id]) if call_id in results else replace(call, is_answered=False)
+        for given in filter(None, (object_at(part, "functionCall") for part in _parts(row))):
+            call_id = str_at(given, "id")
+            call = ToolCall(str_at(given, "name"), object_at(given, "args"), call_id=call_id)
+            response, end = results.get(call_id, ({}, {}))
+            answer = object_at(response, "response")
+            failed = "error" in answer or str_at(end, "toolCallResult", "status") in ("error", "cancelled")
+            ended = with_output(call, first_text(answer, ("output", "error")), failed=failed)
+            yield ended if response else replace(call, is_answered=False)
 
 
 def _parts(row: JsonRecord) -> list[JsonRecord]:
     return objects_at(row, "message", "parts")
-
-
-def _answered(call: ToolCall, response: JsonRecord, row: JsonRecord) -> ToolCall:
-    answer, status = object_at(response, "response"), str_at(row, "toolCallResult", "status")
-    failed = "error" in answer or status in ("error", "cancelled")
-    return with_output(call, first_text(answer, ("output", "error")), failed=failed)
 
 
 QWEN_CODE = session_importer(

@@ -13,7 +13,6 @@ from ingest.runs.sessions import Event, Note, Session
 from ingest.runs.trajectory import FileSpan, ParsedCall, Trajectory, Views, inside, joined_path, spans_named
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at
 from ingest.runs.values import JsonRecord, count_at, line_of, list_at, object_at, objects_at, parsed_object, str_at
-from ingest.sources.tree import UnreadableFileError
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _ROWS_NAME = re.compile(r"\.checkpoints\.jsonl(?:\.gz|\.zst)?$")
@@ -43,24 +42,21 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     The final context is in the last row with a `patch_context`, or in `info.patch_context`, else it is the last step.
     The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
     """
-    rows, notes, path = file.rows(), list[str](), file.path.removesuffix(_CHECKPOINTS) + _TRAJ
-    traj: object = next(iter(rows), {})
-    if "trajectory" in object_at(traj):
+    session, rows, path = Session(file), file.rows(), file.path.removesuffix(_CHECKPOINTS) + _TRAJ
+    traj = next(iter(rows), {})
+    if "trajectory" in traj:
         rows = objects_at(traj, "trajectory")
         published = Trajectory((), _published_final(str_at(traj, "info", "patch_context")))
     else:
         published = _published(rows)
-        try:
-            traj = file.all[path].json() if path in file.all else {}
-        except UnreadableFileError as error:
-            notes.append(f"the patch is lost: {path}: {error.reason}")
-    patch, usage = object_at(traj, "info").get("submission"), _usage(rows, object_at(traj))
-    session = Session(file, patch=patch if isinstance(patch, str) else None, notes=notes)
+        traj = next(iter(session.rows_of(file.all[path]) if path in file.all else ()), {})
+    patch, usage = object_at(traj, "info").get("submission"), _usage(rows, traj)
+    session.patch = patch if isinstance(patch, str) else None
     # If the model was asked again, it is not recorded which answer a row belongs to.
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     kept = list(map(inside, own.steps))
     steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
-    answers = _answers(rows) or _answers([object_at(traj, "info")])
+    answers = _answers([object_at(traj, "info"), *rows])
     final = inside(spans_named(answers[-1])) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
 
@@ -129,14 +125,11 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
 
 
 def _published(rows: Sequence[JsonRecord]) -> Trajectory:
-    steps: list[Views] = []
-    for row in rows:
-        view = _PUBLISHED.search(str_at(row, "action"))
-        start, end = (line_of(view[2]), line_of(view[3])) if view else (None, None)
-        if view and start and end and (views := inside([FileSpan(view[1], start, end)])):
-            steps.append(views)
-    answers = _answers(rows)
-    return Trajectory(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
+    views = filter(None, (_PUBLISHED.search(str_at(row, "action")) for row in rows))
+    lines = ((view[1], line_of(view[2]), line_of(view[3])) for view in views)
+    given = (inside([FileSpan(path, start, end)]) for path, start, end in lines if start and end)
+    steps, answers = tuple(filter(None, given)), _answers(rows)
+    return Trajectory(steps, _published_final(answers[-1]) if answers else steps[-1] if steps else None)
 
 
 def _published_final(answer: str) -> Views | None:
