@@ -1,6 +1,6 @@
 """How items are grouped and averaged: a protocol's slices, the headline slice, and the average of each metric."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 import polars as pl
@@ -127,16 +127,15 @@ def kinds_by_slice(
     ]
 
 
-def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
-    """The slice to show first: the protocol's headline; if that was not scored, `all`; else the first subset."""
-    return next(_opening(protocol, aggregates), protocol.headline or WHOLE_SLICE)
-
-
-def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str, str]]:
-    """The scored slices that a protocol may be shown by, in order of preference."""
-    known = set(aggregates.select(SLICE).unique().collect().iter_rows())
-    order = [protocol.headline or WHOLE_SLICE, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
-    return (where for where in order if where in known)
+def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame, items: pl.LazyFrame | None = None) -> tuple[str, str]:
+    """The slice to show first (that has any of `items`): the headline; if that was not scored, `all`, or a subset."""
+    known, headline = set(aggregates.select(SLICE).unique().collect().iter_rows()), protocol.headline or WHOLE_SLICE
+    order = [headline, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
+    scored = [where for where in order if where in known] or [headline]
+    if items is None:
+        return scored[0]
+    holding = (where for where in scored if in_slice(items, *where).head(1).collect().height)
+    return next(holding, scored[0])
 
 
 def slice_of(
@@ -144,11 +143,7 @@ def slice_of(
 ) -> tuple[str, str]:
     """The slice named as `column=value`; if `name` is empty, the first to show that has any of `items` (if given)."""
     if not name:
-        shown = headline_slice(protocol, aggregates)
-        if items is None:
-            return shown
-        holding = (of for of in _opening(protocol, aggregates) if in_slice(items, *of).head(1).collect().height)
-        return next(holding, shown)
+        return headline_slice(protocol, aggregates, items)
     known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
     slice_, _, value = name.partition("=")
     if (slice_, value or slice_) not in known:

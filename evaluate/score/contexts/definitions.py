@@ -63,8 +63,7 @@ class ContentDefinitions:
         return Spans(row[begins], symbol[begins], symbol[lasts] + 1)
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
-        """The symbols that names mean (row, number): those of that name, else those named like what follows its last
-        dot.
+        """The symbols (row, number) that names mean: those of that name, else those named by what follows its last dot.
 
         `given` has row, text, symbol (the name). A name may mean several symbols, or none.
         """

@@ -35,19 +35,16 @@ class Scored(NamedTuple):
 
 def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
     """Score all runs at once under a protocol of contexts."""
-    rules = rules_of(protocol)
-    requested = metrics_of(protocol)
+    rules, requested = rules_of(protocol), metrics_of(protocol)
     cut_offs = [(cut, k) for cut, k in cut_offs_of(requested) if k]
-    depths = sorted(k for cut, k in cut_offs if cut == "results")
     sets = GoldSets(material, runs, rules)
     gathered = _gather(sets, [(cut, k) for cut, k in cut_offs if cut != "results"])
-    cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
-    wide = cases.hstack(_wide(sets, gathered, depths)).hstack(_edited(sets.cases, material, runs, rules)).lazy()
-    if rules.edits == "gold context":
-        wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
+    wide = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
+    wide = wide.hstack(_wide(sets, gathered, sorted(k for cut, k in cut_offs if cut == "results")))
+    wide = wide.hstack(_edited(sets.cases, material, runs, rules))
     steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
-    measured = measure_sets(wide, requested).with_columns(**ruled)
+    measured = measure_sets(wide.lazy(), requested).with_columns(**ruled)
     # Sums are null where the value is.
     sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
     return Scored(lengthen(measured.with_columns(sums), requested, key=_CASE).collect(), steps)
