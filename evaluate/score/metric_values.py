@@ -179,9 +179,9 @@ _LINE = rf"[^{_SPACE}](?:[^{_END}]*[^{_SPACE}])?"
 
 
 def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """The similarity of each completion to its target, as columns is_exact and similarity; 0 without a completion.
+    """The similarity of each completion to its target, as columns is_exact and similarity (RepoCoder's compute_score).
 
-    Stripped lines that are not blank are compared, as many as the target has (RepoCoder's compute_score).
+    Stripped lines that are not blank are compared, as many as the target has.
     """
     # Imported when needed: rankings have no completions.
     from rapidfuzz.distance import Levenshtein

@@ -31,10 +31,10 @@ POINT = 0.01
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
-    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family` (its pairs are tested together).
+    """Aggregates of a task and protocol with `is_primary`, `is_headline`, `is_ranked` and `in_family` (tested
+    together).
 
     A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to.
-    `aggregates` are of one task and protocol; `systems` has run_id, is_complete, is_baseline and is_expected.
     """
     rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
     slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))

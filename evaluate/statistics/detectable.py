@@ -70,10 +70,7 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
 
 
 def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """(draws,) the smallest added difference that the pair's own sign-flip test detects; infinite if it detects none.
-
-    `flipped` are each draw's residuals (draws, units), `drawn` their sums; `share` spreads the difference over units.
-    """
+    """The smallest added difference that the pair's own sign-flip test detects, for each draw; infinite if none."""
     is_used = share > 0
     flipped, share = flipped[:, is_used], share[is_used]
     if is_used.sum() > MOST_ENUMERATED:
