@@ -10,8 +10,15 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
+from evaluate.score.metric_values import (
+    SCORE_COLUMNS,
+    ScoringInputs,
+    applied,
+    label,
+    lengthen,
+    measure_runs,
+    reads_pool,
+)
 from evaluate.score.random_orders import mean_of_orders
 from lake.exact import Floats
 from lake.tables import LINES, RANKING

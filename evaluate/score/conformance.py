@@ -13,8 +13,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.metric_inputs import CASE, ScoringInputs
-from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
+from evaluate.score.metric_values import CASE, SCORE_COLUMNS, ScoringInputs, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
 from lake.fingerprint import canonical_json, sha256_of

@@ -7,8 +7,7 @@ import polars as pl
 
 from evaluate.metrics import Requested
 from evaluate.score.coverage import OWN_TEXT, CutOff, sizes_of_walks
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, measure_sets, of_shape
+from evaluate.score.metric_values import BY_HITS, ScoringInputs, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.offsets import LineOffsets

@@ -31,8 +31,7 @@ POINT = 0.01
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
-    """Aggregates of a task and protocol with `is_primary`, `is_headline`, `is_ranked` and `in_family` (tested
-    together).
+    """Aggregates of a task and protocol with `is_primary`, `is_headline`, `is_ranked` and `in_family`.
 
     A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to.
     """
