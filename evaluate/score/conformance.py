@@ -54,7 +54,9 @@ def seal_of(protocol: Protocol) -> str:
         fixture = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
         hits, completions = (fixture.pop(name).with_columns(run_id=pl.lit("")) for name in ("hits", "completions"))
         inputs = ScoringInputs(protocol, axis=LineOffsets.of(fixture.pop("lines").collect()), **fixture)
-        cases = inputs.items.with_columns(run_id=pl.lit("")).join(completions, on=CASE, how="left")
+        cases = inputs.items.with_columns(run_id=pl.lit("")).join(
+            completions, on=CASE, how="left", maintain_order="left"
+        )
         measured = measure_runs(inputs, hits, cases, metrics_of(protocol))
         frames = [measured.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k").collect()]
     else:

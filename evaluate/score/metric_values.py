@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -126,27 +127,27 @@ def measure(
     `items` the key and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n`, `…/d`.
     """
     depths = [k for _, k in requested]
-    kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
-    ranked, of_hits, pooled = (of_shape(requested, *kind) for kind in kinds)
+    ranked, of_hits = of_shape(requested, "ranked", "filed"), of_shape(requested, "found", "listed")
+    pooled = of_shape(requested, "pooled")
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
     rank = pl.col("rank").fill_null(0) if of_hits else pl.col("rank")
     seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
     if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
         seen = seen.join(items.select(*key, "n_relevant"), on=key)
-    counted = seen.group_by(key).agg(*_numerators([*ranked, *of_hits]), *_denominators(of_hits))
+    counted = seen.group_by(key).agg(*_sides([*ranked, *of_hits], "n"), *_sides(of_hits, "d"))
     without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *of_hits]]
     without += [f"{label(metric, k)}/d" for metric, k in of_hits]
     return (
         items.join(counted, on=key, how="left", maintain_order="left")
         .with_columns(pl.col(without).fill_null(0.0))
-        .with_columns(*_numerators(pooled), *_denominators([*ranked, *pooled]))
+        .with_columns(*_sides(pooled, "n"), *_sides([*ranked, *pooled], "d"))
         .with_columns(_value(metric, k) for metric, k in requested)
     )
 
 
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
     """Numerators, denominators and values of metrics of sets, from the columns of `sets`, named as in `measure`."""
-    return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
+    return sets.with_columns(*_sides(requested, "n"), *_sides(requested, "d")).with_columns(
         _value(metric, k) for metric, k in requested
     )
 
@@ -229,19 +230,15 @@ def reads_pool(metric: Metric, k: int) -> bool:
     return metric.shape == "listed" or (metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads))
 
 
-def _numerators(requested: Requested) -> list[pl.Expr]:
-    return [_sides(metric.at, label(metric, k), k)[0] for metric, k in requested]
-
-
-def _denominators(requested: Requested) -> list[pl.Expr]:
-    return [_sides(metric.at, label(metric, k), k)[1] for metric, k in requested]
+def _sides(requested: Requested, side: Literal["n", "d"]) -> list[pl.Expr]:
+    return [_side(metric.at, label(metric, k), k, side) for metric, k in requested]
 
 
 # Cached like the expressions below: every part, chunker and protocol needs the same ones again.
 @cache
-def _sides(at: RatioAt, name: str, k: int) -> tuple[pl.Expr, pl.Expr]:
-    ratio = at(k)
-    return ratio.numerator.cast(pl.Float64).alias(f"{name}/n"), ratio.denominator.cast(pl.Float64).alias(f"{name}/d")
+def _side(at: RatioAt, name: str, k: int, side: str) -> pl.Expr:
+    amount = at(k).numerator if side == "n" else at(k).denominator
+    return amount.cast(pl.Float64).alias(f"{name}/{side}")
 
 
 @cache
