@@ -8,7 +8,7 @@ import polars as pl
 from evaluate.metrics import metric_named, metrics, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
 from evaluate.score.ledger import GOLD_CLASSES
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, slice_value
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, in_slice, slice_of, slice_value
 from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.exact import from_steps, steps
@@ -168,7 +168,7 @@ def board_rows(
     The frames are the task's rows of the tables of these names, `characters` comes from :func:`characters_of`. `kind`
     is the declared benchmark whose rules score the task; it determines the reference system.
     """
-    opening = headline_slice(protocol, aggregates.lazy())
+    opening = slice_of(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
     by_size = values.sort("n_items", "slice_value", descending=[True, False]).group_by("slice", maintain_order=True)
     shown = aggregates.lazy().drop("protocol")

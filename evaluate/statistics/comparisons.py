@@ -19,7 +19,7 @@ from evaluate.metrics import metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Values, differences, flip_tests
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, slice_value
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, slice_of, slice_value
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
@@ -36,7 +36,7 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
     A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to.
     """
     rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
-    slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
+    slice_, value = slice_of(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
     primary = protocol.primary
     n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max().over(*MEASURE, *SLICE)
     placed = rows.with_columns(

@@ -124,29 +124,26 @@ def _band() -> pl.Expr:
     return pl.coalesce(pl.when(pl.col("n_candidates") >= n).then(pl.lit(band)) for n, band in bands.items())
 
 
-def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame, items: pl.LazyFrame | None = None) -> tuple[str, str]:
-    """The slice to show first (that has any of `items`): the headline; if that was not scored, `all`, or a subset."""
-    known, headline = set(aggregates.select(SLICE).unique().collect().iter_rows()), protocol.headline or WHOLE_SLICE
-    order = [headline, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
+def slice_of(
+    protocol: Protocol, aggregates: pl.LazyFrame, name: str = "", items: pl.LazyFrame | None = None
+) -> tuple[str, str]:
+    """The slice named as `column=value`; without a name, the first to show (that has any of `items`, if given).
+
+    That is the protocol's headline; if it was not scored, `all`; else the first subset.
+    """
+    known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
+    slice_, _, value = name.partition("=")
+    if name and (slice_, value or slice_) not in known:
+        hint = did_you_mean(name, [f"{column}={of}" for column, of in known])
+        raise UnknownSliceError(f"unknown slice of {protocol.name} {name!r}", hint=hint, code=Exit.USAGE)
+    if name:
+        return slice_, value or slice_
+    headline = protocol.headline or WHOLE_SLICE
+    order = [headline, WHOLE_SLICE, *(where for where in known if where[0] == "subset")]
     scored = [where for where in order if where in known] or [headline]
     if items is None:
         return scored[0]
-    holding = (where for where in scored if in_slice(items, *where).head(1).collect().height)
-    return next(holding, scored[0])
-
-
-def slice_of(
-    protocol: Protocol, aggregates: pl.LazyFrame, name: str, items: pl.LazyFrame | None = None
-) -> tuple[str, str]:
-    """The slice named as `column=value`; if `name` is empty, the first to show that has any of `items` (if given)."""
-    if not name:
-        return headline_slice(protocol, aggregates, items)
-    known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
-    slice_, _, value = name.partition("=")
-    if (slice_, value or slice_) not in known:
-        hint = did_you_mean(name, [f"{column}={of}" for column, of in known])
-        raise UnknownSliceError(f"unknown slice of {protocol.name} {name!r}", hint=hint, code=Exit.USAGE)
-    return slice_, value or slice_
+    return next((where for where in scored if in_slice(items, *where).head(1).collect().height), scored[0])
 
 
 class UnknownSliceError(GoldspanError):
