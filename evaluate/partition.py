@@ -27,7 +27,7 @@ from evaluate.score.chance import score_runs
 from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
-from evaluate.score.metric_inputs import ScoringInputs
+from evaluate.score.metric_values import ScoringInputs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run, batches, rows_of
 from evaluate.texts.query_forms import rewritten

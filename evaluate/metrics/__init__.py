@@ -20,12 +20,10 @@ Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "comp
   columns (`n_relevant`, `gains`: list of the pool's IoU gains, best first). Hits that are not relevant have null `rank`
   and `iou`, and only `place` and `similarity`.
 - ``filed``: as ``ranked``, with files as results: the gold files, ranked in the order in which a list first names them.
-- ``found``: both aggregate an item's relevant hits (also `is_gold`).
-- ``listed``: both aggregate all of an item's hits (columns `rank`, `is_judged`).
+- ``found``: both aggregate an item's relevant hits (also `is_gold`); ``listed``: all of its hits (`rank`, `is_judged`).
 - ``pooled``: both read item columns that describe the pool, without a ranking (also `boundary`).
-- ``covered``: both read one row per item with the sizes of its line sets, as named in `evaluate.score.coverage`.
+- ``covered``, ``gathered``: both read one row per item with the sizes of its line sets, or of its contexts.
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
-- ``gathered``: both read one row per item with the sizes of its contexts, as named in `evaluate.metrics.context`.
 """
 CutKind = Literal["results", "budget", "lines"]
 """The unit of k: results from the top of the list, non-whitespace characters of newly covered lines, or such lines."""

@@ -69,10 +69,8 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
     """Write the tables that compare a task's systems under a protocol, unless they are current."""
     systems = systems_of(lake, task)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
-    mine = set(systems["run_id"])
-    scored = [part for part in lake.parts("scores", **folders) if part.folders["run_id"] in mine]
-    mine &= {part.folders["run_id"] for part in scored}
-    every = lake.parts("aggregates", benchmark=task.benchmark)
+    scored = [part for part in lake.parts("scores", **folders) if part.folders["run_id"] in {*systems["run_id"]}]
+    mine, every = {part.folders["run_id"] for part in scored}, lake.parts("aggregates", benchmark=task.benchmark)
     aggregated = [part for part in every if part.folders["run_id"] in mine]
     name = task.name.replace("/", ".")
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]

@@ -218,10 +218,7 @@ class TaskRuns:
                     self.lake.remove(part)
 
     def remove_stale(self, retrievers: Mapping[str, Retriever], stored: Mapping[str, Sequence[Part]]) -> list[str]:
-        """Remove unfinished built-in runs and those that today's items, chunks and code would not make; say how many.
-
-        So no page mixes two states. If all items are selected, runs over some of them are removed too.
-        """
+        """Remove unfinished built-in runs and those that today's items and code would not make; say how many."""
         rows = self.stored("built-in").select("run_id", "retriever", "limit", "selection").collect()
         current, stale = dict[Selection, set[str]](), []
         # A retriever with arguments may have another name in a run: a model its folder's name, not its path. Systems

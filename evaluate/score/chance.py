@@ -10,14 +10,21 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.ranked import PERSISTENCE
 from evaluate.score.conformance import sealed
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import SCORE_COLUMNS, applied, label, lengthen, measure_runs, reads_pool
+from evaluate.score.metric_values import (
+    SCORE_COLUMNS,
+    ScoringInputs,
+    applied,
+    label,
+    lengthen,
+    measure_runs,
+    reads_pool,
+)
 from evaluate.score.random_orders import mean_of_orders
 from lake.exact import Floats
 from lake.tables import LINES, RANKING
 from lake.tables.evaluated import Scores
 
-Amount = Callable[["Draw", int], Floats]
+Amount = Callable[["_Draw", int], Floats]
 Form = tuple[Amount, Amount]
 """The expected numerator and denominator per item: two functions of a draw and k."""
 
@@ -36,11 +43,12 @@ def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
 
 
 @dataclass(frozen=True)
-class Draw:
+class _Draw:
     """A draw without replacement from each item's pool: arrays over items, named as in `ScoringInputs.judged`.
 
     `gains` are padded with zeros; `boundary` is NaN where the gold candidate has no chunks. `n_relevant` and `gains`
-    are of the pool; `n_wanted` and `ideal_gains` are of all that is relevant: a judged document may be in no pool.
+    are of the pool; `n_wanted` and `ideal_gains` are of all that is relevant: a judged document may be in no pool. The
+    methods return expected amounts per item for a cut-off k.
     """
 
     n: Floats
@@ -68,83 +76,73 @@ class Draw:
         """The sum of 1 / log2(rank + 1) over the first k ranks that the pool fills, divided by the pool's size."""
         return _over(_up_to(1 / np.log2(np.arange(2, k + 2)), self.drawn(k)), self.n)
 
+    def one(self, k: int) -> Floats:
+        return np.ones_like(self.n)
 
-def _one(draw: Draw, k: int) -> Floats:
-    return np.ones_like(draw.n)
+    def wanted(self, k: int) -> Floats:
+        return self.n_wanted
 
+    def hits(self, k: int) -> Floats:
+        return _over(self.drawn(k) * self.n_relevant, self.n)
 
-def _wanted(draw: Draw, k: int) -> Floats:
-    return draw.n_wanted
+    def any_hit(self, k: int) -> Floats:
+        return 1 - self.none_of(self.n_relevant, k) if k else self.is_any_relevant(k)
 
+    def is_any_relevant(self, k: int) -> Floats:
+        return (self.n_relevant > 0).astype(np.float64)
 
-def _hits(draw: Draw, k: int) -> Floats:
-    return _over(draw.drawn(k) * draw.n_relevant, draw.n)
+    def reciprocal_rank(self, k: int) -> Floats:
+        none = [self.none_of(self.n_relevant, rank) for rank in range(k + 1)]
+        mean: Floats = np.sum([(none[rank - 1] - none[rank]) / rank for rank in range(1, k + 1)], axis=0)
+        return mean
 
+    def precisions(self, k: int) -> Floats:
+        # Each of the r - 1 results before a relevant one at rank r is relevant with probability `others`.
+        n_ranks = self.drawn(k)
+        harmonic = _up_to(1 / np.arange(1, n_ranks.max(initial=0) + 1), n_ranks)
+        others = _over(self.n_relevant - 1, self.n - 1)
+        return _over(self.n_relevant, self.n) * (harmonic + (n_ranks - harmonic) * others)
 
-def _any_hit(draw: Draw, k: int) -> Floats:
-    return 1 - draw.none_of(draw.n_relevant, k) if k else _is_any_relevant(draw, k)
+    def ideal(self, k: int) -> Floats:
+        return _up_to(1 / np.log2(np.arange(2, k + 2)), np.minimum(self.n_wanted, k))
 
+    def best_gain(self, k: int) -> Floats:
+        # The j-th largest gain is the best one drawn if it is drawn and none of the j − 1 larger ones is.
+        across = replace(self, n=self.n[:, None], n_relevant=self.n_relevant[:, None])
+        places = np.arange(self.gains.shape[1], dtype=np.float64)[None, :]
+        is_best = across.none_of(places, k) - across.none_of(places + 1, k)
+        best: Floats = (self.gains * is_best).sum(axis=1)
+        return best
 
-def _is_any_relevant(draw: Draw, k: int) -> Floats:
-    return (draw.n_relevant > 0).astype(np.float64)
-
-
-def _reciprocal_rank(draw: Draw, k: int) -> Floats:
-    none = [draw.none_of(draw.n_relevant, rank) for rank in range(k + 1)]
-    mean: Floats = np.sum([(none[rank - 1] - none[rank]) / rank for rank in range(1, k + 1)], axis=0)
-    return mean
-
-
-def _precisions(draw: Draw, k: int) -> Floats:
-    # Each of the r - 1 results before a relevant one at rank r is relevant with probability `others`.
-    n_ranks = draw.drawn(k)
-    harmonic = _up_to(1 / np.arange(1, n_ranks.max(initial=0) + 1), n_ranks)
-    others = _over(draw.n_relevant - 1, draw.n - 1)
-    return _over(draw.n_relevant, draw.n) * (harmonic + (n_ranks - harmonic) * others)
-
-
-def _ideal(draw: Draw, k: int) -> Floats:
-    return _up_to(1 / np.log2(np.arange(2, k + 2)), np.minimum(draw.n_wanted, k))
-
-
-def _best_gain(draw: Draw, k: int) -> Floats:
-    # The j-th largest gain is the best one drawn if it is drawn and none of the j − 1 larger ones is.
-    across = replace(draw, n=draw.n[:, None], n_relevant=draw.n_relevant[:, None])
-    places = np.arange(draw.gains.shape[1], dtype=np.float64)[None, :]
-    is_best = across.none_of(places, k) - across.none_of(places + 1, k)
-    best: Floats = (draw.gains * is_best).sum(axis=1)
-    return best
-
-
-def _ideal_of_gains(draw: Draw, k: int) -> Floats:
-    best = draw.ideal_gains[:, :k]
-    ideal: Floats = (best / np.log2(np.arange(2, best.shape[1] + 2))).sum(axis=1)
-    return ideal
+    def ideal_of_gains(self, k: int) -> Floats:
+        best = self.ideal_gains[:, :k]
+        ideal: Floats = (best / np.log2(np.arange(2, best.shape[1] + 2))).sum(axis=1)
+        return ideal
 
 
 FORMS: Mapping[str, Form] = {
-    "precision": (_hits, lambda draw, k: np.full_like(draw.n, k)),
-    "recall": (_hits, _wanted),
-    **dict.fromkeys(("accuracy", "correct", "hit", "success"), (_any_hit, _one)),
-    "mrr": (_reciprocal_rank, _one),
-    "ndcg": (lambda draw, k: draw.n_relevant * draw.share_of_discounts(k), _ideal),
-    "iou": (_best_gain, _one),
-    "ndcg_iou": (lambda draw, k: draw.gains.sum(axis=1) * draw.share_of_discounts(k), _ideal_of_gains),
-    "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_wanted + k),
-    "map": (_precisions, _wanted),
-    "r_precision": (lambda draw, k: _over(np.minimum(draw.n, draw.n_wanted) * draw.n_relevant, draw.n), _wanted),
-    "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
-    "judged": (Draw.drawn, Draw.drawn),
+    "precision": (_Draw.hits, lambda draw, k: np.full_like(draw.n, k)),
+    "recall": (_Draw.hits, _Draw.wanted),
+    **dict.fromkeys(("accuracy", "correct", "hit", "success"), (_Draw.any_hit, _Draw.one)),
+    "mrr": (_Draw.reciprocal_rank, _Draw.one),
+    "ndcg": (lambda draw, k: draw.n_relevant * draw.share_of_discounts(k), _Draw.ideal),
+    "iou": (_Draw.best_gain, _Draw.one),
+    "ndcg_iou": (lambda draw, k: draw.gains.sum(axis=1) * draw.share_of_discounts(k), _Draw.ideal_of_gains),
+    "f1": (lambda draw, k: 2 * draw.hits(k), lambda draw, k: draw.n_wanted + k),
+    "map": (_Draw.precisions, _Draw.wanted),
+    "r_precision": (lambda draw, k: _over(np.minimum(draw.n, draw.n_wanted) * draw.n_relevant, draw.n), _Draw.wanted),
+    "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _Draw.one),
+    "judged": (_Draw.drawn, _Draw.drawn),
     # Relevant chunks split the others into gaps of equal expected length. The metric has no cut-off.
-    "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _is_any_relevant),
+    "found_rank": (lambda draw, k: (draw.n + 1) / (draw.n_relevant + 1), _Draw.is_any_relevant),
     # Within k only relevant chunks count: where gold is lines, no others resemble it.
-    "best_similarity": (lambda draw, k: _best_gain(draw, k) if k else draw.best, _one),
-    "reachable": (_is_any_relevant, _one),
-    "accuracy_reachable": (_any_hit, _is_any_relevant),
-    "boundary_similarity": (lambda draw, k: draw.boundary, _one),
+    "best_similarity": (lambda draw, k: draw.best_gain(k) if k else draw.best, _Draw.one),
+    "reachable": (_Draw.is_any_relevant, _Draw.one),
+    "accuracy_reachable": (_Draw.any_hit, _Draw.is_any_relevant),
+    "boundary_similarity": (lambda draw, k: draw.boundary, _Draw.one),
     # Each relevant chunk is equally likely to be drawn: if any is, the expected share is that of the whole pool,
     # however many are drawn.
-    "non_gold_share": (lambda draw, k: _over(draw.drawn(k) * draw.n_elsewhere, draw.n), _hits),
+    "non_gold_share": (lambda draw, k: _over(draw.drawn(k) * draw.n_elsewhere, draw.n), _Draw.hits),
 }
 """Metric → expected numerator and denominator (hypergeometric distribution); their ratio is the expected value. Other
 metrics need drawing: they are ratios of two random numbers, unions, or capped."""
@@ -169,7 +167,7 @@ def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> 
     n, *others = (floats[name].to_numpy() for name in numbers)
     wanted = _matrix(known["gains"])
     drawn = _matrix(_gains_in_pool(inputs, known)) if inputs.rule.is_graded else wanted
-    draw = Draw(n, *drawn, *wanted, *others)
+    draw = _Draw(n, *drawn, *wanted, *others)
     columns: dict[str, Floats] = {}
     for (metric, k), form in forms.items():
         name = label(metric, k)

@@ -13,8 +13,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
+from evaluate.score.metric_values import CASE, SCORE_COLUMNS, ScoringInputs, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
 from lake.fingerprint import canonical_json, sha256_of
@@ -52,23 +51,20 @@ def seal_of(protocol: Protocol) -> str:
     if protocol.context is None:
         # Without context rules the field adds nothing to the hash.
         del rules["context"]
-        frames = [_scores(protocol)]
+        fixture = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
+        hits, completions = (fixture.pop(name).with_columns(run_id=pl.lit("")) for name in ("hits", "completions"))
+        inputs = ScoringInputs(protocol, axis=LineOffsets.of(fixture.pop("lines").collect()), **fixture)
+        cases = inputs.items.with_columns(run_id=pl.lit("")).join(
+            completions, on=CASE, how="left", maintain_order="left"
+        )
+        measured = measure_runs(inputs, hits, cases, metrics_of(protocol))
+        frames = [measured.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k").collect()]
     else:
         scored, key = score_contexts(protocol, *contexts()), ["run_id", "item_id", "granularity"]
         frames = [scored.scores.sort(*key, "metric", "k"), scored.steps.sort(*key, "step")]
     rows = (row for frame in frames for row in frame.iter_rows())
     scores = [[f"{value:.12g}" if isinstance(value, float) else str(value) for value in row] for row in rows]
     return sha256_of(canonical_json({"rules": rules, "scores": scores}).encode())
-
-
-def _scores(protocol: Protocol) -> pl.DataFrame:
-    frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
-    hits, completions = (frames.pop(name).with_columns(run_id=pl.lit("")) for name in ("hits", "completions"))
-    axis = LineOffsets.of(frames.pop("lines").collect())
-    inputs = ScoringInputs(protocol, axis=axis, **frames)
-    cases = inputs.items.join(completions, on="item_id", how="left", maintain_order="left")
-    scores = measure_runs(inputs, hits, cases.with_columns(run_id=pl.lit("")), metrics_of(protocol)).collect()
-    return scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
 
 
 def contexts() -> tuple[Material, ContextRuns]:
@@ -84,11 +80,7 @@ def contexts() -> tuple[Material, ContextRuns]:
 
 @functools.cache
 def _fixture(kind: str) -> dict[str, pl.DataFrame]:
-    """The frames of the fixture for `rankings` or `contexts`.
-
-    Items of the rankings are named after what they test; whole lines (of 1,000 characters in c.py, a blank one after
-    8,000) use up a budget exactly; similarities are below, at and above a threshold.
-    """
+    """The frames of the fixture for `rankings`, whose items are named after what they test, or `contexts`."""
     tables: dict[str, dict[str, list[str]]] = json.loads(_FIXTURES.read_text("utf-8"))[kind]
     return {
         name: pl.DataFrame(content["rows"], content["columns"], orient="row", infer_schema_length=None)

@@ -32,10 +32,9 @@ def line_sets(
     would exceed it in non-whitespace characters. A number of lines takes that many, blank ones included; a depth takes
     the first k results whole.
 
-    `hits` has the key, rank, path, line_start, line_end; `n_new_nws`, if present, saves work. `items` has the key,
-    pool_id and the columns of OWN_TEXT; `gold` is disjoint. A hit in a file outside the axis has no lines; gold there
-    counts in n_gold. The result has, in the items' order, the key, n_gold, and for every cut-off n_returned, n_both and
-    n_own, all Int64.
+    `hits` has the key, rank, path, line_start, line_end, and maybe n_new_nws, which saves work; `items` has the key,
+    pool_id and OWN_TEXT; `gold` is disjoint. A hit in a file outside the axis has no lines; gold there counts in
+    n_gold. The result has, in the items' order, the key, n_gold, and for every cut-off n_returned, n_both and n_own.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}

@@ -1,23 +1,116 @@
-"""The values of metrics from relevant hits: one grouping for all metrics and cut-offs, then a row per item."""
+"""The values of metrics of ranked lists, from relevant hits, and what is read of the items' gold and pools."""
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from evaluate.metrics import Metric, RatioAt, Requested
 from evaluate.score.coverage import CutOff, line_sets
-from evaluate.score.metric_inputs import CASE, ScoringInputs
 from lake.catalog.protocol import Protocol
-from lake.relevance import disjoint
+from lake.offsets import LineOffsets
+from lake.pools import POOL
+from lake.relevance import RELEVANCE, JudgementInputs, Rule, disjoint
 
+CASE = ("run_id", "item_id")
+"""The columns that identify an answer, a run's ranked list."""
 SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", "denominator")
 """The columns of a score without its run and protocol."""
 BY_HITS = ("ranked", "found", "pooled")
 """The shapes of metrics that read relevant hits and item columns."""
 _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 """The item columns that metrics read and `ScoringInputs.judged` computes from the whole pool."""
+
+
+@dataclass(frozen=True)
+class ScoringInputs:
+    """The inputs that rankings of some items are scored with.
+
+    `items` are rows of `items` with the pools of the task, `gold` their spans by the protocol's rule. `pool` has the
+    chunks of each pool under the run's chunker; None if nobody knows how the searched files were cut: metrics that read
+    the pool have no value then. `axis` has the lines of the pools' files, for protocols that measure sets of lines;
+    `relevance` rows of that table, for protocols that judge by similarity.
+    """
+
+    protocol: Protocol
+    items: pl.LazyFrame
+    gold: pl.LazyFrame
+    pool: pl.LazyFrame | None
+    axis: LineOffsets | None = None
+    relevance: pl.LazyFrame | None = None
+
+    @property
+    def rule(self) -> Rule:
+        """The protocol's relevance rule."""
+        return RELEVANCE[self.protocol.relevance]
+
+    @property
+    def chunks(self) -> pl.LazyFrame:
+        """The pools' chunks; empty if they are unknown."""
+        return pl.LazyFrame(schema=POOL) if self.pool is None else self.pool
+
+    @property
+    def applying(self) -> list[str]:
+        """The item columns that decide which of the protocol's cut-offs apply."""
+        return list(dict.fromkeys(column for _, _, column, _ in self.protocol.applies))
+
+    @property
+    def evidence(self) -> JudgementInputs:
+        """The inputs of the relevance rule."""
+        gold = self.rule.gold_of(self.gold)
+        return JudgementInputs(self.items, gold, self.chunks, self.relevance, self.protocol.threshold)
+
+    @cached_property
+    def judged(self) -> pl.LazyFrame:
+        """The columns that denominators need, from each item's whole pool, in the items' order.
+
+        These are n_relevant, gains and (if gold is lines) shares, both descending; the best similarity of any chunk
+        (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of others.
+        """
+        iou, similarity = pl.col("iou"), pl.col("similarity")
+        lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
+        pooled = (
+            self.rule.pool(self.evidence)
+            .group_by("item_id")
+            .agg(
+                **{name: values.sort(descending=True) for name, values in lists.items()},
+                n_relevant=iou.count().cast(pl.Int64),
+                n_elsewhere=iou.filter(~pl.col("is_gold")).count().cast(pl.Int64),
+                best=similarity.max(),
+                boundary=similarity.filter("is_gold").max(),
+            )
+        )
+        judged = (
+            self.items.select("item_id", *self.applying)
+            .join(pooled, on="item_id", how="left", maintain_order="left")
+            .with_columns(
+                pl.col("n_relevant", "n_elsewhere").fill_null(0),
+                pl.col(*lists).fill_null(pl.lit([], pl.List(pl.Float64))),
+                pl.col("best").fill_null(0.0),
+            )
+        )
+        # Collected once, as several plans use it.
+        return judged.collect().lazy()
+
+    def gold_files(self, hits: pl.LazyFrame, cases: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """The gold files in each list, ranked among its distinct files; and the number of gold files of its item."""
+        gold = self.evidence.gold.select("item_id", "path").unique()
+        order = pl.col("rank").rank("ordinal").over(CASE).cast(pl.Int64)
+        files = hits.group_by(*CASE, "path").agg(pl.col("rank").min()).with_columns(rank=order)
+        n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
+        known = cases.select(CASE).join(n_files, on="item_id", how="left", maintain_order="left")
+        relevant = files.join(gold, on=["item_id", "path"], how="semi")
+        return relevant, known.with_columns(pl.col("n_relevant").fill_null(0))
+
+    def judged_hits(self, hits: pl.LazyFrame, cases: pl.LazyFrame) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """All hits, with whether each one's file is in the item's pool (`is_judged`); and the keys of the cases."""
+        of_pool = self.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+        placed = hits.join(self.items.select("item_id", "pool_id"), on="item_id")
+        judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
+        return judged.with_columns(pl.col("is_judged").fill_null(value=False)), cases.select(CASE)
 
 
 def of_shape(requested: Requested, *shapes: str) -> Requested:
@@ -34,27 +127,27 @@ def measure(
     `items` the key and what denominators read. Per metric the columns are `<name>@<k>` (value), `<name>@<k>/n`, `…/d`.
     """
     depths = [k for _, k in requested]
-    kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
-    ranked, of_hits, pooled = (of_shape(requested, *kind) for kind in kinds)
+    ranked, of_hits = of_shape(requested, "ranked", "filed"), of_shape(requested, "found", "listed")
+    pooled = of_shape(requested, "pooled")
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
     rank = pl.col("rank").fill_null(0) if of_hits else pl.col("rank")
     seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
     if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
         seen = seen.join(items.select(*key, "n_relevant"), on=key)
-    counted = seen.group_by(key).agg(*_numerators([*ranked, *of_hits]), *_denominators(of_hits))
+    counted = seen.group_by(key).agg(*_sides([*ranked, *of_hits], "n"), *_sides(of_hits, "d"))
     without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *of_hits]]
     without += [f"{label(metric, k)}/d" for metric, k in of_hits]
     return (
         items.join(counted, on=key, how="left", maintain_order="left")
         .with_columns(pl.col(without).fill_null(0.0))
-        .with_columns(*_numerators(pooled), *_denominators([*ranked, *pooled]))
+        .with_columns(*_sides(pooled, "n"), *_sides([*ranked, *pooled], "d"))
         .with_columns(_value(metric, k) for metric, k in requested)
     )
 
 
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
     """Numerators, denominators and values of metrics of sets, from the columns of `sets`, named as in `measure`."""
-    return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
+    return sets.with_columns(*_sides(requested, "n"), *_sides(requested, "d")).with_columns(
         _value(metric, k) for metric, k in requested
     )
 
@@ -137,19 +230,15 @@ def reads_pool(metric: Metric, k: int) -> bool:
     return metric.shape == "listed" or (metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads))
 
 
-def _numerators(requested: Requested) -> list[pl.Expr]:
-    return [_sides(metric.at, label(metric, k), k)[0] for metric, k in requested]
-
-
-def _denominators(requested: Requested) -> list[pl.Expr]:
-    return [_sides(metric.at, label(metric, k), k)[1] for metric, k in requested]
+def _sides(requested: Requested, side: Literal["n", "d"]) -> list[pl.Expr]:
+    return [_side(metric.at, label(metric, k), k, side) for metric, k in requested]
 
 
 # Cached like the expressions below: every part, chunker and protocol needs the same ones again.
 @cache
-def _sides(at: RatioAt, name: str, k: int) -> tuple[pl.Expr, pl.Expr]:
-    ratio = at(k)
-    return ratio.numerator.cast(pl.Float64).alias(f"{name}/n"), ratio.denominator.cast(pl.Float64).alias(f"{name}/d")
+def _side(at: RatioAt, name: str, k: int, side: str) -> pl.Expr:
+    amount = at(k).numerator if side == "n" else at(k).denominator
+    return amount.cast(pl.Float64).alias(f"{name}/{side}")
 
 
 @cache
@@ -179,9 +268,9 @@ _LINE = rf"[^{_SPACE}](?:[^{_END}]*[^{_SPACE}])?"
 
 
 def completion_similarity(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """The similarity of each completion to its target, as columns is_exact and similarity; 0 without a completion.
+    """The similarity of each completion to its target, as columns is_exact and similarity (RepoCoder's compute_score).
 
-    Stripped lines that are not blank are compared, as many as the target has (RepoCoder's compute_score).
+    Stripped lines that are not blank are compared, as many as the target has.
     """
     # Imported when needed: rankings have no completions.
     from rapidfuzz.distance import Levenshtein

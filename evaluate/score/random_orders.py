@@ -7,8 +7,7 @@ import polars as pl
 
 from evaluate.metrics import Requested
 from evaluate.score.coverage import OWN_TEXT, CutOff, sizes_of_walks
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import BY_HITS, cut_offs_of, label, measure, measure_sets, of_shape
+from evaluate.score.metric_values import BY_HITS, ScoringInputs, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.offsets import LineOffsets
@@ -32,7 +31,12 @@ def mean_of_orders(inputs: ScoringInputs, requested: Requested) -> pl.LazyFrame:
         known = measured.join(inputs.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:
-        sets = _line_sets(inputs, ordered_items, heads, cut_offs_of(covered))
+        assert inputs.axis is not None, "sets of lines are measured on the lines of the pools' files"
+        pools = inputs.items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
+        walk = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
+        walks, lists = (rows.join(pools, on="pool_id").with_columns(item=walk) for rows in (heads, ordered_items))
+        walks, gold = walks.drop("chunk_no", "pool", "order"), disjoint(inputs.gold)
+        sets = sizes_of_walks(walks, lists, gold, inputs.axis, cut_offs_of(covered), _ASKED)
         measured = measured.join(measure_sets(sets, covered).select(*_ASKED, *_columns(covered)), on=_ASKED)
     means = [(exact_sum(pl.col(name)) / N_ORDERS).alias(name) for name in _columns(requested)]
     return measured.group_by("item_id").agg(means)
@@ -46,11 +50,9 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
     budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
     n_results = max(results, default=0)
     # Files are placed end to end: each ends before the next begins.
-    begin = (pl.col("path").rank("dense").over("pool_id").cast(pl.Int64) * (1 + pl.col("line_end").max())).alias(
-        "begin"
-    )
-    sorted_chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no")
-    chunks = sorted_chunks.with_columns(begin).collect()
+    begin = pl.col("path").rank("dense").over("pool_id").cast(pl.Int64) * (1 + pl.col("line_end").max())
+    columns = ("pool_id", "path", "chunk_no", "line_start", "line_end")
+    chunks = pool.select(columns).sort("pool_id", "path", "chunk_no").with_columns(begin=begin).collect()
     starts, ends = ((chunks["begin"].to_numpy() + chunks[side].to_numpy()) for side in ("line_start", "line_end"))
     n_nws = np.zeros(chunks.height, np.int64)
     if axis is not None:
@@ -85,20 +87,7 @@ def draw(pool: pl.LazyFrame, axis: LineOffsets | None, cut_offs: Sequence[CutOff
 
 
 _ASKED = ["item_id", "order"]
-_CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
 
 
 def _columns(requested: Requested) -> list[str]:
     return [f"{label(metric, k)}{part}" for metric, k in requested for part in ("/n", "/d", "")]
-
-
-def _line_sets(
-    inputs: ScoringInputs, ordered_items: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]
-) -> pl.LazyFrame:
-    """The sizes of `line_sets` for every item and order: item_id, order and the columns of `line_sets`."""
-    pools = inputs.items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
-    walk = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
-    walks, lists = (rows.join(pools, on="pool_id").with_columns(item=walk) for rows in (heads, ordered_items))
-    walks = walks.drop("chunk_no", "pool", "order")
-    assert inputs.axis is not None, "sets of lines are measured on the lines of the pools' files"
-    return sizes_of_walks(walks, lists, disjoint(inputs.gold), inputs.axis, cut_offs, _ASKED)

@@ -8,7 +8,7 @@ import polars as pl
 from evaluate.metrics import metric_named, metrics, metrics_of
 from evaluate.score.contexts.gold_sets import RANKED_BUDGET
 from evaluate.score.ledger import GOLD_CLASSES
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, in_slice, slice_value
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, in_slice, slice_of, slice_value
 from lake.averages import AVERAGES, FEWEST_ITEMS, average_columns
 from lake.catalog.protocol import MAX_VALUES, Protocol
 from lake.exact import from_steps, steps
@@ -72,47 +72,42 @@ def characters_of(
     `returned` is everything. Lines returned before are not counted again.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
-    ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     if shown.is_empty():
         return Boards.create_empty().select(CHARACTERS)
     of_slice = in_slice(items.filter("scorable"), *shown.row(0)[1:3])
+    ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
+    is_budget = metric_named(protocol.primary.metric).cut == "budget"
+    new, part, returned = pl.col("n_new_nws").fill_null(0), pl.col("part"), pl.col("returned")
+    whole = returned
+    if protocol.context is not None:
+        whole = pl.when(part == FINAL).then(returned).otherwise(returned.clip(upper_bound=RANKED_BUDGET))
+    down_to = {k: returned.clip(upper_bound=k) if is_budget else pl.col(f"first {k}") for k in ks} | {0: whole}
+    firsts = {f"first {k}": new.filter(pl.col("rank") <= k).sum() for k in ks if not is_budget}
+    # A run with both parts is read from LINES (the best order for lines) at budgets, from RANKING at other cut-offs.
+    has_lines = (part == LINES).any().over("run_id")
+    is_read = ~has_lines | (part != (RANKING if is_budget else LINES))
+    read = [
+        some.filter(part.is_in([RANKING, LINES, FINAL]))
+        .group_by("run_id", "item_id", "part")
+        .agg(new.sum().alias("returned"), **firsts)
+        # After the sums, as a join is slower than they are.
+        .join(of_slice, on="item_id", how="semi")
+        .filter(is_read)
+        .group_by("run_id")
+        .agg(returned.sum(), *(down_to[k].sum().alias(str(k)) for k in ks))
+        .collect()
+        for some in hits
+    ]
     # A run of completions, or without any hit, has no row.
-    read = pl.concat([_read(protocol, some, of_slice, ks) for some in hits])
     return (
-        read.lazy()
+        pl.concat(read)
+        .lazy()
         .join(shown.lazy(), on="run_id")
         .with_columns(pl.exclude("run_id", *SLICE, "n_items") / pl.col("n_items"))
         .unpivot([str(k) for k in ks], index=["run_id", *SLICE, "returned"], variable_name="k", value_name="read")
         .select(pl.col(name).cast(pl.Int64) if name == "k" else pl.col(name) for name in CHARACTERS)
         .collect()
     )
-
-
-def _read(protocol: Protocol, hits: pl.LazyFrame, items: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:
-    """The non-whitespace characters of each run, summed over `items`: down to each cut-off, and all (`returned`)."""
-    is_budget = metric_named(protocol.primary.metric).cut == "budget"
-    new, part, ranks = pl.col("n_new_nws").fill_null(0), pl.col("part"), [] if is_budget else ks
-    read = (
-        hits.filter(part.is_in([RANKING, LINES, FINAL]))
-        .group_by("run_id", "item_id", "part")
-        .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ranks))
-        # After the sums, as a join is slower than they are.
-        .join(items, on="item_id", how="semi")
-    )
-    # A run with both parts is read from LINES (the best order for lines) at budgets, from RANKING at other cut-offs.
-    has_lines = (part == LINES).any().over("run_id")
-    read = read.filter(~has_lines | (part != (RANKING if is_budget else LINES)))
-    whole = pl.col("returned")
-    if protocol.context is not None:
-        whole = pl.when(part == FINAL).then(whole).otherwise(whole.clip(upper_bound=RANKED_BUDGET))
-
-    def down_to(k: int) -> pl.Expr:
-        if k == 0:
-            return whole
-        return pl.col("returned").clip(upper_bound=k) if is_budget else pl.col(f"first {k}")
-
-    sums = [pl.col("returned").sum(), *(down_to(k).sum().alias(str(k)) for k in ks)]
-    return read.group_by("run_id").agg(sums).collect()
 
 
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> dy.DataFrame[LedgerMeans]:
@@ -173,7 +168,7 @@ def board_rows(
     The frames are the task's rows of the tables of these names, `characters` comes from :func:`characters_of`. `kind`
     is the declared benchmark whose rules score the task; it determines the reference system.
     """
-    opening = headline_slice(protocol, aggregates.lazy())
+    opening = slice_of(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
     by_size = values.sort("n_items", "slice_value", descending=[True, False]).group_by("slice", maintain_order=True)
     shown = aggregates.lazy().drop("protocol")

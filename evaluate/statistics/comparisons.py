@@ -15,11 +15,11 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from evaluate.metrics import Metric, metric_named
+from evaluate.metrics import metric_named
 from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Values, differences, flip_tests
-from evaluate.statistics.slices import MEASURE, SLICE, average_of, headline_slice, slice_value
+from evaluate.statistics.slices import MEASURE, SLICE, average_of, slice_of, slice_value
 from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import Floats, Integers, Mask
@@ -31,13 +31,12 @@ POINT = 0.01
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
-    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family` (its pairs are tested together).
+    """Aggregates of a task and protocol with `is_primary`, `is_headline`, `is_ranked` and `in_family`.
 
     A run is ranked if it is complete, is no baseline, and its mean covers all items that the metric applies to.
-    `aggregates` are of one task and protocol; `systems` has run_id, is_complete, is_baseline and is_expected.
     """
     rows = aggregates.lazy().filter(pl.col("n") > 0).join(systems.lazy(), on="run_id")
-    slice_, value = headline_slice(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
+    slice_, value = slice_of(protocol, rows.filter(pl.col("is_complete") | ~pl.col("is_complete").any()))
     primary = protocol.primary
     n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max().over(*MEASURE, *SLICE)
     placed = rows.with_columns(
@@ -78,49 +77,42 @@ _FLAGS = ("in_family", "is_expected")
 def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix) -> Iterator[Columns]:
     """The pairs of one metric in one slice: first those with the item as unit, then those with the repository."""
     metric = metric_named(str(group["metric"]))
+    (lowest, highest), sign = metric.bounds, {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
+    run_ids, in_family, expected = (np.array(group[name]) for name in ("run_id", *_FLAGS))
     values, average = scores.values(group), average_of(protocol, metric)
-    first, second = np.triu_indices(len(values.value), 1)
+    first, second = np.triu_indices(len(run_ids), 1)
     whole = differences(values, first, second, average)
     few = (whole.n_repos < FEWEST_REPOS) | protocol.over_items
     for pairs, unit in ((few, ITEM), (~few, REPOSITORY)):
-        if pairs.any():
-            is_whole = unit == REPOSITORY and pairs.all()
-            a, b = first[pairs], second[pairs]
-            diffs = whole if is_whole else differences(values, a, b, average, over_items=unit == ITEM)
-            yield _rows(group, metric, diffs, a, b, unit)
-
-
-def _rows(
-    group: Mapping[str, object], metric: Metric, diffs: Differences, first: Integers, second: Integers, unit: str
-) -> Columns:
-    """The rows of pairs of one metric in one slice, all with the same unit."""
-    run_ids = np.array(group["run_id"])
-    in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
-    family = in_family[first] & in_family[second]
-    p, adjusted = flip_tests(diffs, family)
-    lowest, highest = metric.bounds
-    about = uncertainty(diffs, (lowest - highest, highest - lowest))
-    # The family is tested together, so its detectable differences depend on all its pairs; any other pair's on itself.
-    about["smallest_detectable"] = np.where(family, smallest_detectable(diffs, family), about["smallest_detectable"])
-    sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
-    wins, losses = (diffs.losses, diffs.wins) if sign < 0 else (diffs.wins, diffs.losses)
-    return {
-        "group": np.full(len(first), group["group"]),
-        "run_a": run_ids[first],
-        "run_b": run_ids[second],
-        "sign": np.full(len(first), sign),
-        **about,
-        "p": p,
-        "p_adjusted": adjusted,
-        "wins": wins,
-        "ties": diffs.n_items - wins - losses,
-        "losses": losses,
-        "exploratory": ~family,
-        "is_expected": expected[first] | expected[second],
-        "n_items": diffs.n_items,
-        "n_repos": diffs.n_repos,
-        "unit": np.full(len(first), unit),
-    }
+        if not pairs.any():
+            continue
+        a, b = first[pairs], second[pairs]
+        is_whole = unit == REPOSITORY and pairs.all()
+        diffs = whole if is_whole else differences(values, a, b, average, over_items=unit == ITEM)
+        family = in_family[a] & in_family[b]
+        p, adjusted = flip_tests(diffs, family)
+        about = uncertainty(diffs, (lowest - highest, highest - lowest))
+        # The family is tested together, so its detectable differences depend on all its pairs; any other's on itself.
+        least = np.where(family, smallest_detectable(diffs, family), about["smallest_detectable"])
+        wins, losses = (diffs.losses, diffs.wins) if sign < 0 else (diffs.wins, diffs.losses)
+        yield {
+            "group": np.full(len(a), group["group"]),
+            "run_a": run_ids[a],
+            "run_b": run_ids[b],
+            "sign": np.full(len(a), sign),
+            **about,
+            "smallest_detectable": least,
+            "p": p,
+            "p_adjusted": adjusted,
+            "wins": wins,
+            "ties": diffs.n_items - wins - losses,
+            "losses": losses,
+            "exploratory": ~family,
+            "is_expected": expected[a] | expected[b],
+            "n_items": diffs.n_items,
+            "n_repos": diffs.n_repos,
+            "unit": np.full(len(a), unit),
+        }
 
 
 def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Mask]:

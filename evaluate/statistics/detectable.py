@@ -70,14 +70,15 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
 
 
 def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """(draws,) the smallest added difference that the pair's own sign-flip test detects; infinite if it detects none.
-
-    `flipped` are each draw's residuals (draws, units), `drawn` their sums; `share` spreads the difference over units.
-    """
+    """The smallest added difference that the pair's own sign-flip test detects, for each draw; infinite if none."""
     is_used = share > 0
     flipped, share = flipped[:, is_used], share[is_used]
     if is_used.sum() > MOST_ENUMERATED:
-        return _of_many(flipped, drawn, share)
+        # The sum of many flipped parts is approximated as normal.
+        squares, crossed, shares = (flipped**2).sum(axis=1), flipped @ share, float((share**2).sum())
+        a, b, c = 1 - _Z**2 * shares, drawn - _Z**2 * crossed, drawn**2 - _Z**2 * squares
+        root = np.sqrt(np.maximum(b**2 - a * c, 0))
+        return (root - b) / a if a > 0 else np.full(len(drawn), np.inf)
     signs = next(flips(int(is_used.sum()), 1 << MOST_ENUMERATED))[1:]
     if len(signs) > _MOST_FLIPS:
         signs = signs[np.random.default_rng(_SEED).choice(len(signs), _MOST_FLIPS, replace=False)]
@@ -89,15 +90,4 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
     above, below = np.maximum(1 - weights, 1e-12), np.maximum(1 + weights, 1e-12)
     beyond = np.maximum((sums - drawn[:, None]) / above, (-sums - drawn[:, None]) / below)
     least: Floats = -np.partition(-beyond, n_allowed, axis=1)[:, n_allowed]
-    return least
-
-
-def _of_many(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
-    """The smallest detected difference if there are many parts: the sum of flipped parts is approximated as normal."""
-    squares, crossed, shares = (flipped**2).sum(axis=1), flipped @ share, float((share**2).sum())
-    a, b, c = 1 - _Z**2 * shares, drawn - _Z**2 * crossed, drawn**2 - _Z**2 * squares
-    if a <= 0:
-        return np.full(len(drawn), np.inf)
-    root = np.sqrt(np.maximum(b**2 - a * c, 0))
-    least: Floats = (root - b) / a
     return least

@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.metrics import metrics_of
 from evaluate.statistics.intervals import item_intervals, with_intervals
-from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, item_kinds, kinds_by_slice, protocol_slices
+from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, protocol_slices, slice_items
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
@@ -42,13 +42,13 @@ def aggregate(
     replace the protocol's and must not mix strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
-    kinds = item_kinds(items, slices, strata)
+    kinds, of_slices = slice_items(items, slices, strata)
     # Strings are compared once: below, a run's metric, a kind of items and a slice's repository are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
     scored = (
         _with_failures(scores, measures, run_items)
         .join(measures, on=_METRIC)
-        .join(kinds.lazy().select("kind", "item_id").explode("item_id"), on="item_id")
+        .join(kinds.lazy().explode("item_id"), on="item_id")
         .select("measure", "kind", "failed", *_SUMMED)
     )
     # Rows are summed per kind of items (equal in all columns), then kinds per slice.
@@ -63,7 +63,6 @@ def aggregate(
     )
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
-    of_slices = kinds_by_slice(kinds.drop("item_id"), slices, strata)
     means = _means(cells.lazy(), pl.concat([of for of, _ in of_slices]), measures, over_items=protocol.over_items)
     # To resample is the costliest step: the slice that a board opens with and the whole, or all if it is not present.
     resampled = pl.concat([of for of, is_resampled in of_slices if is_resampled]).lazy()

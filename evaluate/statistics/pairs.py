@@ -67,50 +67,43 @@ def differences(
     kinds, kind = has[:1], np.zeros(len(has), np.int64)
     if (has != kinds).any():
         kinds, kind = np.unique(has, axis=0, return_inverse=True)
-    n_units = len(values.repo) if over_items else int(values.repo[-1]) + 1 if len(values.repo) else 0
-    counts = np.zeros((4, len(a)), np.int64)
-    parts, share = np.zeros((2, len(a), n_units))
-    out = Differences(np.zeros(len(a)), parts, share, np.zeros(len(a)), np.ones(len(a)), *counts)
+    unit_of = np.arange(len(values.repo)) if over_items else values.repo
+    parts, share = np.zeros((2, len(a), int(unit_of.max(initial=-1)) + 1))
+    out = Differences(
+        np.zeros(len(a)), parts, share, np.zeros(len(a)), np.ones(len(a)), *np.zeros((4, len(a)), np.int64)
+    )
     # Runs with values for the same items (usually all runs) are summed together.
     low, high = np.minimum(kind[a], kind[b]), np.maximum(kind[a], kind[b])
     for least, most in np.unique(np.stack([low, high], axis=1), axis=0):
         pairs = np.flatnonzero((low == least) & (high == most))
         items = np.flatnonzero(kinds[least] & kinds[most])
-        if len(items):
-            _add(out, values, items, a[pairs], b[pairs], average, pairs, over_items=over_items)
+        if not len(items):
+            continue
+        repos, of_repo, n_of_repo = np.unique(values.repo[items], return_inverse=True, return_counts=True)
+        units, starts, counts = np.unique(unit_of[items], return_index=True, return_counts=True)
+        runs, position = np.unique(np.concatenate([a[pairs], b[pairs]]), return_inverse=True)
+        first, second = np.split(position, 2)
+        value = values.value[np.ix_(runs, items)]
+        if average == "micro" and values.sums:
+            above, below = (np.add.reduceat(sums[np.ix_(runs, items)], starts, axis=1) for sums in values.sums)
+            parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
+        else:
+            of_units = np.add.reduceat(value, starts, axis=1)
+            weigh = AVERAGES[average].share or AVERAGES["macro"].share
+            assert weigh is not None, "items weigh alike where no ratio says how much they do"
+            share = weigh(counts, n_of_repo[of_repo[starts]], len(repos))[None, :]
+            parts = (of_units[second] - of_units[first]) / counts * share
+            delta = parts.sum(axis=1)
+            residuals = parts - delta[:, None] * share
+        out.delta[pairs], out.parts[np.ix_(pairs, units)], out.share[np.ix_(pairs, units)] = delta, parts, share
+        out.error[pairs], out.degrees[pairs] = standard_error(residuals, share)
+        out.n_items[pairs], out.n_repos[pairs] = len(items), len(repos)
+        for run in np.unique(first):
+            mine = first == run
+            others = value[second[mine]]
+            out.wins[pairs[mine]] = (others > value[run]).sum(axis=1)
+            out.losses[pairs[mine]] = (others < value[run]).sum(axis=1)
     return out
-
-
-def _add(
-    out: Differences, values: Values, items: Integers, a: Integers, b: Integers, average: Aggregate, pairs: Integers,
-    *, over_items: bool,
-) -> None:  # fmt: skip
-    """Fill in `pairs` of `out`, whose runs `a` and `b` share the same `items`."""
-    repos, of_repo, n_of_repo = np.unique(values.repo[items], return_inverse=True, return_counts=True)
-    unit_of = items if over_items else values.repo[items]
-    units, starts, counts = np.unique(unit_of, return_index=True, return_counts=True)
-    runs, position = np.unique(np.concatenate([a, b]), return_inverse=True)
-    first, second = position[: len(a)], position[len(a) :]
-    value = values.value[np.ix_(runs, items)]
-    if average == "micro" and values.sums:
-        above, below = (np.add.reduceat(of_items[np.ix_(runs, items)], starts, axis=1) for of_items in values.sums)
-        parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
-    else:
-        sums = np.add.reduceat(value, starts, axis=1)
-        weigh = AVERAGES[average].share or AVERAGES["macro"].share
-        assert weigh is not None, "items weigh alike where no ratio says how much they do"
-        share = weigh(counts, n_of_repo[of_repo[starts]], len(repos))[None, :]
-        parts = (sums[second] - sums[first]) / counts * share
-        delta = parts.sum(axis=1)
-        residuals = parts - delta[:, None] * share
-    out.delta[pairs], out.parts[np.ix_(pairs, units)], out.share[np.ix_(pairs, units)] = delta, parts, share
-    out.error[pairs], out.degrees[pairs] = standard_error(residuals, share)
-    out.n_items[pairs], out.n_repos[pairs] = len(items), len(repos)
-    for run in np.unique(first):
-        mine = first == run
-        others = value[second[mine]]
-        out.wins[pairs[mine]] = (others > value[run]).sum(axis=1)
-        out.losses[pairs[mine]] = (others < value[run]).sum(axis=1)
 
 
 def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -218,8 +211,7 @@ class Studentised:
         return statistic
 
     def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
-        """(flips, pairs) the size of the difference whose statistic is at `bar`, if residuals have these signs and
-        sizes."""
+        """(flips, pairs) the size of the difference whose statistic is at `bar`, for residuals of these sizes."""
         rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         total = signs @ residuals.T
         squares, crossed = (residuals**2 / rest).sum(axis=1), residuals * share / rest

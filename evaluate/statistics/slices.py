@@ -1,6 +1,6 @@
 """How items are grouped and averaged: a protocol's slices, the headline slice, and the average of each metric."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 import polars as pl
@@ -22,9 +22,9 @@ WHOLE_SLICE = ("all", "all")
 class Slice(NamedTuple):
     """A division of the items by some columns, which its name joins with `/`; `all` has none.
 
-    If items are in several strata, each is divided separately, under a compound name (`context/level`); a slice that is
-    not `per_stratum` is left out if one of its values would mix strata. A slice that `splits` exists only if the last
-    of its columns has at least two values. If it `is_resampled` (by far the costliest step), a board may open with it.
+    If items are in several strata, each is divided separately (`context/level`); a slice that is not `per_stratum` is
+    left out if one of its values would mix strata. One that `splits` exists only if its last column has at least two
+    values. If it `is_resampled` (by far the costliest step), a board may open with it.
     """
 
     name: str
@@ -82,14 +82,40 @@ def slice_value(slice_: str) -> pl.Expr:
     return pl.concat_str(columns, separator="/")
 
 
-def item_kinds(items: pl.LazyFrame, slices: Sequence[Slice], strata: Sequence[str]) -> pl.DataFrame:
-    """The kinds of items, equal in all columns that matter: kind (a number), these (or null), item_id (a list)."""
+def slice_items(
+    items: pl.LazyFrame, slices: Sequence[Slice], strata: Sequence[str]
+) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, bool]]]:
+    """The kinds of items (kind, item_id, a list), equal in all columns that matter, and the kinds in each slice.
+
+    A slice has kind, repo, slice and slice_value, and whether it is resampled; the first one is empty.
+    """
     columns = sorted({"repo", "band", *strata, *(column for slice_ in slices for column in slice_.columns)})
-    known = items.collect_schema().names()
-    absent = pl.lit(None, pl.String)
+    known, absent = items.collect_schema().names(), pl.lit(None, pl.String)
     band = _band() if "n_candidates" in known else absent
     selected = [(pl.col(name) if name in known else band if name == "band" else absent).alias(name) for name in columns]
-    return items.select("item_id", *selected).group_by(columns).agg("item_id").with_row_index("kind").collect()
+    kinds = items.select("item_id", *selected).group_by(columns).agg("item_id").with_row_index("kind").collect()
+    several = [column for column in strata if kinds[column].n_unique() > 1]
+    # Items without a value are a stratum too.
+    of_kinds = kinds.lazy().drop("item_id").with_columns(pl.col(several).fill_null("none"))
+    every, resampled = list[pl.LazyFrame](), list[bool]()
+    for slice_ in slices:
+        name, by = slice_.name, slice_.columns
+        if slice_.splits and kinds[by[-1]].n_unique() < 2:
+            continue
+        if slice_.per_stratum and several:
+            name, by = "/".join([*several, *([name] if by else [])]), [*several, *by]
+        of = of_kinds.filter(pl.col("band").is_not_null()) if name == _BY_CANDIDATES else of_kinds
+        value = pl.concat_str(by, separator="/") if by else pl.lit("all")
+        every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
+        resampled.append(slice_.is_resampled)
+    nothing = kinds.clear().select("kind", "repo", slice=pl.lit(""), slice_value=pl.lit(""))
+    # A slice with a value that mixes strata is left out.
+    return kinds.select("kind", "item_id"), [(nothing, True)] + [
+        (rows[nothing.columns], is_resampled)
+        for rows, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
+        if len({*rows["slice_value"]})
+        == len({*zip(rows["slice_value"], *(rows[stratum] for stratum in strata), strict=True)})
+    ]
 
 
 def _band() -> pl.Expr:
@@ -98,63 +124,26 @@ def _band() -> pl.Expr:
     return pl.coalesce(pl.when(pl.col("n_candidates") >= n).then(pl.lit(band)) for n, band in bands.items())
 
 
-def kinds_by_slice(
-    kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]
-) -> list[tuple[pl.DataFrame, bool]]:
-    """The kinds of items in each slice (kind, repo, slice, slice_value; first none), and whether they are resampled."""
-    several = [column for column in strata if kinds[column].n_unique() > 1]
-    # Items without a value are a stratum too.
-    of_kinds = kinds.lazy().with_columns(pl.col(several).fill_null("none"))
-    every, resampled = list[pl.LazyFrame](), list[bool]()
-    for slice_ in slices:
-        name, columns = slice_.name, slice_.columns
-        if slice_.splits and kinds[columns[-1]].n_unique() < 2:
-            continue
-        if slice_.per_stratum and several:
-            name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
-        of = of_kinds.filter(pl.col("band").is_not_null()) if name == _BY_CANDIDATES else of_kinds
-        value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
-        every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
-        resampled.append(slice_.is_resampled)
-    columns = ["kind", "repo", "slice", "slice_value"]
-    nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
-    # A slice with a value that mixes strata is left out.
-    return [(nothing, True)] + [
-        (rows[columns], is_resampled)
-        for rows, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
-        if len({*rows["slice_value"]})
-        == len({*zip(rows["slice_value"], *(rows[stratum] for stratum in strata), strict=True)})
-    ]
-
-
-def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
-    """The slice to show first: the protocol's headline; if that was not scored, `all`; else the first subset."""
-    return next(_opening(protocol, aggregates), protocol.headline or WHOLE_SLICE)
-
-
-def _opening(protocol: Protocol, aggregates: pl.LazyFrame) -> Iterator[tuple[str, str]]:
-    """The scored slices that a protocol may be shown by, in order of preference."""
-    known = set(aggregates.select(SLICE).unique().collect().iter_rows())
-    order = [protocol.headline or WHOLE_SLICE, WHOLE_SLICE, *sorted(where for where in known if where[0] == "subset")]
-    return (where for where in order if where in known)
-
-
 def slice_of(
-    protocol: Protocol, aggregates: pl.LazyFrame, name: str, items: pl.LazyFrame | None = None
+    protocol: Protocol, aggregates: pl.LazyFrame, name: str = "", items: pl.LazyFrame | None = None
 ) -> tuple[str, str]:
-    """The slice named as `column=value`; if `name` is empty, the first to show that has any of `items` (if given)."""
-    if not name:
-        shown = headline_slice(protocol, aggregates)
-        if items is None:
-            return shown
-        holding = (of for of in _opening(protocol, aggregates) if in_slice(items, *of).head(1).collect().height)
-        return next(holding, shown)
+    """The slice named as `column=value`; without a name, the first to show (that has any of `items`, if given).
+
+    That is the protocol's headline; if it was not scored, `all`; else the first subset.
+    """
     known = aggregates.select(SLICE).unique().sort(SLICE).collect().rows()
     slice_, _, value = name.partition("=")
-    if (slice_, value or slice_) not in known:
+    if name and (slice_, value or slice_) not in known:
         hint = did_you_mean(name, [f"{column}={of}" for column, of in known])
         raise UnknownSliceError(f"unknown slice of {protocol.name} {name!r}", hint=hint, code=Exit.USAGE)
-    return slice_, value or slice_
+    if name:
+        return slice_, value or slice_
+    headline = protocol.headline or WHOLE_SLICE
+    order = [headline, WHOLE_SLICE, *(where for where in known if where[0] == "subset")]
+    scored = [where for where in order if where in known] or [headline]
+    if items is None:
+        return scored[0]
+    return next((where for where in scored if in_slice(items, *where).head(1).collect().height), scored[0])
 
 
 class UnknownSliceError(GoldspanError):
@@ -175,9 +164,6 @@ def with_slice(boards: Iterable[_Of], read: Callable[[_Of], _Board]) -> list[_Bo
 
 
 def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
-    """How a metric is averaged under a protocol: like its primary metric.
-
-    If that is by the ratio of sums, metrics without sums and metrics of a run's steps are averaged over items.
-    """
+    """How a metric is averaged under a protocol: like its primary metric; without sums, or of steps, over items."""
     average = protocol.primary.aggregate
     return "macro" if average == "micro" and (metric.micro == "undefined" or metric.is_of_steps) else average

@@ -35,19 +35,14 @@ SWITCHES = (
         "repoeval@iou-50-v1",
     ),
     ("evaluate/metrics/ranked.py", 'pl.col("rank") <= k if', 'pl.col("rank") < k if', "repoeval@code-chunk-v1"),
-    ("evaluate/score/metric_values.py", '"n_returned") < pl.min', '"n_returned") <= pl.min', "repobench-r@official-v1"),
+    ("evaluate/score/metric_values.py", "fill_null(0) < pl.min", "fill_null(0) <= pl.min", "repobench-r@official-v1"),
     ("evaluate/metrics/ranked.py", '"n_relevant") > 0, _ONE', '"n_relevant") > 1, _ONE', "repobench-r@identifier-v1"),
     ("lake/offsets.py", '+ budget, side="right")', '+ budget, side="left")', "contextbench@docs-v1"),
     ("evaluate/score/contexts/scoring.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
-    ("evaluate/score/contexts/definitions.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
+    ("evaluate/score/contexts/gold_sets.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") >= pl', '"line") > pl', "contextbench@official-v1"),
-    (
-        "evaluate/score/contexts/gold_sets.py",
-        "before = turned.start - 1",
-        "before = turned.start",
-        "contextbench@official-v1",
-    ),
+    ("evaluate/score/contexts/intervals.py", "[:, None] - 1", "[:, None]", "contextbench@official-v1"),
     ("lake/pools.py", "descending=[True, False, False]", "descending=[False, False, False]", "sample"),
 )
 """File, what stands in it, what a slip makes of it, and what must move."""

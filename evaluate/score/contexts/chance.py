@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import metrics_of
@@ -24,7 +23,8 @@ from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.exact import Floats, Integers, exact_sum
 from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of
-from lake.tables import DONE, RANKING, table
+from lake.tables import DONE, RANKING
+from lake.tables.evaluated import Scores
 
 _FILES_AT_ONCE = 20_000
 """The approximate number of files of the pools that are ordered and scored together: limited by memory."""
@@ -35,13 +35,18 @@ _SUMS = ["value", "numerator", "denominator"]
 
 def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
     """The mean scores over all orders of each pool: columns of `scores` without protocol and its hash."""
-    means = [_nothing(*_SCORE, *_SUMS)]
+    means = [Scores.create_empty().select(*_SCORE, *_SUMS)]
+    budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
+    cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
         cut = chunks_of(item_part.lake, chunker, files.select("sha256").unique(), with_blank=False)
         pools = files.lazy().join(cut, on="sha256").select(*POOL).collect()
-        orders = _orders(some.items, pools, axis, protocol)
+        # The heads of the orders of each pool, each order as a run named by its number.
+        heads = draw(pools.lazy(), axis, cut_offs).lazy().with_columns(run_id=pl.col("order").cast(pl.String))
+        hits = some.items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
+        orders = _as_runs(some.items, hits, [str(order) for order in range(N_ORDERS)])
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores
         means.append(_means(drawn.lazy(), _closed(some, protocol, material, pools, axis).lazy()))
@@ -61,9 +66,9 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
     n_steps = np.bincount(sets.seen["case"].to_numpy(), minlength=cases.height)
     first_lines = views.select("case", "rank", "line_start", pool_id=0, path="file", line_end=pl.col("line_start") + 1)
-    first_nws = sets.axis.place(first_lines).sort("case", "rank").select(sets.axis.n_nws()).collect().to_series()
-    is_first = _is_begun(protocol, first_nws.to_numpy())
-    frames = [_nothing(*_SCORE, "value", "numerator").lazy()]
+    begun = sets.axis.place(first_lines).sort("case", "rank").select(_is_begun(protocol, sets.axis.n_nws()))
+    is_first = begun.collect().to_series().to_numpy()
+    frames: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(*_SCORE, "value", "numerator")]
     for granularity in GRANULARITIES:
         pieces = sets.pieces(granularity, n_steps, views)
         is_gold = pieces.gold_length > 0
@@ -91,19 +96,6 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
                 )
                 frames.append(values)
     return pl.concat(frames).collect()
-
-
-def _nothing(*names: str) -> pl.DataFrame:
-    return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
-
-
-def _orders(items: pl.DataFrame, pools: pl.DataFrame, axis: LineOffsets, protocol: Protocol) -> ContextRuns:
-    """The heads of the orders of each pool, each order as a run named by its number."""
-    budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
-    cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
-    heads = draw(pools.lazy(), axis, cut_offs).lazy().with_columns(run_id=pl.col("order").cast(pl.String))
-    hits = items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
-    return _as_runs(items, hits, [str(order) for order in range(N_ORDERS)])
 
 
 def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -> ContextRuns:
@@ -141,26 +133,20 @@ def _closed(
         .sort("item_id", "path", "chunk_no")
         .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
     )
-    first_lines = pools.lazy().select("pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
-    first_nws = axis.place(first_lines.with_columns(pool="pool_id")).select("pool", n_nws=axis.n_nws())
-    begun = first_nws.collect()
-    is_first = pl.Series(_is_begun(protocol, begun["n_nws"].to_numpy()))
-    counts = [pl.len().alias("n"), pl.col("is_first").sum().alias("n_first")]
-    sizes = begun.lazy().with_columns(is_first=is_first).group_by(pool_id="pool").agg(counts)
+    first_lines = pools.lazy().with_columns(line_end=pl.col("line_start") + 1, pool="pool_id")
+    begun = axis.place(first_lines).select("pool", is_first=_is_begun(protocol, axis.n_nws()))
+    sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
     known = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
     return expected_coverage(protocol, material, _as_runs(item_part.items, ranked, [""]), known)
 
 
-def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
+def _is_begun(protocol: Protocol, n_nws: pl.Expr) -> pl.Expr:
     """Whether orders that begin with chunks of such first lines count as answers, if failures are left out."""
-    return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
+    return pl.lit(rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
 
 def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
-    """The probability that no special chunk is among the first k of an order, for every k up to N_RANKED_STEPS.
-
-    Only `n_first` of the n chunks, and `special_first` of the special ones, can be the first of an order.
-    """
+    """The probability that no special chunk is among the first k of an order, for every k up to N_RANKED_STEPS."""
     missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
     chances = []
     for left in (n - drawn for drawn in range(1, N_RANKED_STEPS + 1)):

@@ -11,7 +11,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of, size_at
 from evaluate.score.contexts.gold_sets import N_RANKED_STEPS, RANKED_BUDGET, VIEW, GoldSets
-from evaluate.score.contexts.intervals import SetSizes
+from evaluate.score.contexts.intervals import SetSizes, summed
 from evaluate.score.contexts.material import ContextRuns, Material, load_material, load_runs, rules_of
 from evaluate.score.coverage import CutOff
 from evaluate.score.metric_values import cut_offs_of, label, lengthen, measure_sets
@@ -23,11 +23,10 @@ from lake.tables import FINAL, LINES, RANKING, STEP, table
 _ITEMS_AT_ONCE = 200
 """The number of items to score together: the lines of all files that runs name for them are in memory."""
 _CASE = ["run_id", "item_id"]
-_LINE = ["item_id", "path", "line"]
 
 
 class Scored(NamedTuple):
-    """Rows of `scores` (without `protocol` and its hash), one per run, item and metric, and of `step_scores`."""
+    """Rows of `scores` (without `protocol` and its hash) and of `step_scores`."""
 
     scores: pl.DataFrame
     steps: pl.DataFrame
@@ -35,19 +34,18 @@ class Scored(NamedTuple):
 
 def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
     """Score all runs at once under a protocol of contexts."""
-    rules = rules_of(protocol)
-    requested = metrics_of(protocol)
+    rules, requested = rules_of(protocol), metrics_of(protocol)
     cut_offs = [(cut, k) for cut, k in cut_offs_of(requested) if k]
-    depths = sorted(k for cut, k in cut_offs if cut == "results")
     sets = GoldSets(material, runs, rules)
     gathered = _gather(sets, [(cut, k) for cut, k in cut_offs if cut != "results"])
-    cases = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
-    wide = cases.hstack(_wide(sets, gathered, depths)).hstack(_edited(sets.cases, material, runs, rules)).lazy()
+    wide = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
+    wide = wide.hstack(_wide(sets, gathered, sorted(k for cut, k in cut_offs if cut == "results")))
+    wide = wide.hstack(_edited(sets.cases, material, runs, rules))
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
-    measured = measure_sets(wide, requested).with_columns(**ruled)
+    measured = measure_sets(wide.lazy(), requested).with_columns(**ruled)
     # Sums are null where the value is.
     sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
     return Scored(lengthen(measured.with_columns(sums), requested, key=_CASE).collect(), steps)
@@ -73,43 +71,42 @@ def score_part(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) ->
 
 def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: ContextRules) -> pl.DataFrame:
     """The sizes of the sets of edited lines, and has_edits (whether there is anything to measure); one row per case."""
-    known = cases.lazy().select(*_CASE, "has_patch", "has_gold_patch")
-    own, every = runs.edits.lazy().select(*_CASE, "path", "line"), [*_CASE, "path", "line"]
+    known, line = cases.lazy().select(*_CASE, "has_patch", "has_gold_patch"), [*_CASE, "path", "line"]
+    predicted, gold = runs.edits.lazy().select(line), known.join(material.gold_edits.lazy(), on="item_id")
     if rules.edits == "gold patch":
-        predicted, gold = own, material.gold_edits.lazy()
-        n_gold = gold.select(_LINE).unique().group_by("item_id").agg(pl.len().alias("n_gold/editloc"))
         has_edits = pl.col("has_patch").any().over("run_id")
-        hits = predicted.join(gold, on=_LINE, how="semi")
+        sets = {"n_gold/editloc": gold, "n_hit/editloc@0": predicted.join(gold, on=line, how="semi")}
     else:
-        lent = known.filter(~pl.col("has_patch")).join(material.gold_edits.lazy(), on="item_id")
-        predicted = pl.concat([own, lent.select(every)])
-        n_gold = pl.LazyFrame(schema={"item_id": pl.String, "n_gold/editloc": pl.UInt32})
         has_edits = pl.col("has_patch") | pl.col("has_gold_patch")
+        predicted = pl.concat([predicted, gold.filter(~pl.col("has_patch")).select(line)])
         inside = (pl.col("line") >= pl.col("line_start")) & (pl.col("line") < pl.col("line_end"))
-        hits = predicted.join(material.gold.lazy(), on=["item_id", "path"]).filter(inside)
-    sized = known.join(n_gold, on="item_id", how="left", maintain_order="left")
-    sizes = {"n_pred/editloc@0": predicted, "n_hit/editloc@0": hits}
-    for name, lines in sizes.items():
-        counted = lines.select(every).unique().group_by(_CASE).agg(pl.len().alias(name))
-        sized = sized.join(counted, on=_CASE, how="left", maintain_order="left")
-    counts = pl.col("n_gold/editloc", *sizes).fill_null(0).cast(pl.Int64)
-    return sized.select(counts, has_edits=has_edits).collect()
+        sets = {"n_hit/editloc@0": predicted.join(material.gold.lazy(), on=["item_id", "path"]).filter(inside)}
+    sets["n_pred/editloc@0"] = predicted
+    for name, lines in sets.items():
+        counted = lines.select(line).unique().group_by(_CASE).agg(pl.len().alias(name))
+        known = known.join(counted, on=_CASE, how="left", maintain_order="left")
+    return known.select(pl.col(*sets).fill_null(0).cast(pl.Int64), has_edits=has_edits).collect()
 
 
 def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
     """The columns that metrics read, one row per case."""
-    columns: dict[str, Integers | Floats | Mask] = {"n_steps": gathered.n_steps, "is_answered": gathered.answered}
+    n_steps, n_cases = gathered.n_steps, len(gathered.n_steps)
+    case = np.repeat(np.arange(n_cases), n_steps)
+    columns: dict[str, Integers | Floats | Mask] = {"n_steps": n_steps, "is_answered": gathered.answered}
     for granularity in GRANULARITIES:
         finals, steps = gathered.finals[granularity], gathered.steps[granularity]
         columns[f"n_gold/{granularity}"] = finals.n_gold
         columns[f"n_pred/{granularity}@0"], columns[f"n_hit/{granularity}@0"] = finals.n_pred, finals.n_hit
         for k in depths:
-            columns[f"n_pred/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative, k)
-            columns[f"n_hit/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative_hit, k)
-        before, last = np.concatenate(([0], np.cumsum(steps.n_pred))), np.cumsum(gathered.n_steps)
-        columns[f"n_seen/{granularity}"] = before[last] - before[last - gathered.n_steps]
-        columns[f"n_union/{granularity}"] = _after(gathered.n_steps, steps.n_cumulative, 0)
-        columns[f"auc/{granularity}"] = _auc(gathered, granularity, sets.rules)
+            columns[f"n_pred/{granularity}@{k}"] = _after(n_steps, steps.n_cumulative, k)
+            columns[f"n_hit/{granularity}@{k}"] = _after(n_steps, steps.n_cumulative_hit, k)
+        columns[f"n_seen/{granularity}"] = summed(case, steps.n_pred, n_cases)
+        columns[f"n_union/{granularity}"] = _after(n_steps, steps.n_cumulative, 0)
+        # The published code counts empty gold as covered, except for lines.
+        none = 1.0 if sets.rules.empty_gold == "covered" and granularity != "line" else 0.0
+        n_gold = steps.n_gold[case]
+        share = np.where(n_gold == 0, none, steps.n_cumulative_hit / np.maximum(n_gold, 1))
+        columns[f"auc/{granularity}"] = np.bincount(case, share, n_cases) / np.maximum(n_steps, 1)
     columns["n_gold"] = gathered.finals["line"].n_gold
     for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
@@ -118,21 +115,8 @@ def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
 
 def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
     """An amount after each case's first k steps, or after all if k is 0; 0 for a case without steps."""
-    first = np.cumsum(n_steps) - n_steps
     n = np.minimum(n_steps, k) if k else n_steps
-    return np.where(n > 0, np.append(amount, 0)[first + n - 1], 0)
-
-
-def _auc(gathered: _Gathered, granularity: str, rules: ContextRules) -> Floats:
-    """The mean over each case's steps of the share of gold seen up to that step; 0 without steps."""
-    sizes, n_steps = gathered.steps[granularity], gathered.n_steps
-    case = np.repeat(np.arange(len(n_steps)), n_steps)
-    with np.errstate(invalid="ignore"):
-        share = sizes.n_cumulative_hit / sizes.n_gold[case]
-    # The published code counts empty gold as covered, except for lines.
-    none = 1.0 if rules.empty_gold == "covered" and granularity != "line" else 0.0
-    share = np.where(sizes.n_gold[case] == 0, none, share)
-    return np.bincount(case, weights=share, minlength=len(n_steps)) / np.maximum(n_steps, 1)
+    return np.where(n > 0, np.append(amount, 0)[np.cumsum(n_steps) - n_steps + n - 1], 0)
 
 
 def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:

@@ -11,8 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 import evaluate.metrics
 from evaluate.metrics import Ratio, metric, metric_named, metrics, parse_metric
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import completion_similarity
+from evaluate.score.metric_values import ScoringInputs, completion_similarity
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary
 from lake.errors import GoldspanError

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from evaluate.score.chance import score_runs
-from evaluate.score.metric_inputs import ScoringInputs
+from evaluate.score.metric_values import ScoringInputs
 from lake.offsets import LineOffsets
 from tests.frames import frame
 

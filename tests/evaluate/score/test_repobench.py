@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
-from evaluate.score.metric_inputs import ScoringInputs
+from evaluate.score.metric_values import ScoringInputs
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Protocol
 from lake.tables import table

@@ -11,7 +11,7 @@ from evaluate.metrics import metrics, metrics_of
 from evaluate.score.chance import FORMS
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.coverage import OWN_TEXT, CutOff
-from evaluate.score.metric_inputs import ScoringInputs
+from evaluate.score.metric_values import ScoringInputs
 from evaluate.score.random_orders import N_ORDERS, draw
 from lake.benchmarks import protocols
 from lake.catalog.protocol import Primary, Protocol

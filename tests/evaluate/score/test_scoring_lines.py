@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
-from evaluate.score.metric_inputs import ScoringInputs
-from evaluate.score.metric_values import measure
+from evaluate.score.metric_values import ScoringInputs, measure
 from lake.benchmarks import protocols
 from lake.relevance import disjoint
 from tests.evaluate.score.one_run import SPAN, Span, alike, axis_of, lines, score, spans_in

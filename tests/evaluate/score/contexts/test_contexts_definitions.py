@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.score.contexts.definitions import ContentDefinitions
+from evaluate.score.contexts.gold_sets import ContentDefinitions
 from lake.catalog.protocol import DOCS_CONTEXTS, OFFICIAL_CONTEXTS, ContextRules
 from tests.frames import frame
 
