@@ -35,10 +35,9 @@ DEFINITION_RULES = "docs"
 
 
 class ChunkTexts(Texts):
-    """The texts of chunks in the lake, read on first use.
+    """The texts of chunks (sha256, lines, bytes, n_nws), read on first use.
 
-    `spans` has one row per chunk: sha256, line_start, line_end, byte_start, byte_end, n_nws; and path and text if
-    chunks are ranked by a text that their chunker supplies.
+    If chunks are ranked by a text that their chunker supplies, they have it as `text`, and their path.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
@@ -171,11 +170,7 @@ def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def definitions_in(lake: Lake, spans: pl.DataFrame) -> Counted:
-    """For each chunk (sha256, line_start, line_end), the count of each name whose definition starts in it.
-
-    Raises:
-        GoldspanError: A chunk belongs to a file of a known language that was not searched for definitions.
-    """
+    """For each chunk, the count of each name whose definition starts in it; an error if a file was not searched."""
     contents = spans.lazy().select("sha256").unique()
     # An empty file is ranked if blank text is, but is never searched for definitions.
     with_lines = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).select("sha256")

@@ -1,7 +1,7 @@
 """From scores to ranked rows: the best chunks of a pool per query, with equal scores ordered by the task's tie rule."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -68,8 +68,8 @@ def rank(
 ) -> Ranked:
     """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
-    The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
-    queries and chunks of only white space score 0, whatever the retriever returns. The result is added to `before`.
+    Of a query's results, the best `depth` are kept (None: all). With `zero_blank`, queries and chunks of only white
+    space score 0. The result is added to `before`.
     """
     result = Ranked() if before is None else before
     for pool, queries in pairs:
@@ -148,16 +148,16 @@ def hits_by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
     return pl.concat(hits).hstack([run_id])
 
 
-def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> dy.DataFrame[Hits]:
-    """The rows of `hits`; `axis` returns the lines of the pools' files and is called only if chunks overlap."""
+def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: LineOffsets | None) -> dy.DataFrame[Hits]:
+    """The rows of `hits`; `axis` is needed if chunks overlap: the lines of the pools' files."""
     where = pools.chunks.drop("chunk")[by_run["chunk"]]
     hits = by_run.hstack(where.rename({"n_nws": "n_new_nws"}))
     rows = hits.lazy().with_columns(step=pl.lit(0, pl.Int64))
-    if pools.share_lines:
+    if axis is not None:
         # Each hit counts the characters that it adds to those ranked before it.
-        key, lines = ["run_id", "item_id", "part", "rank"], axis()
+        key = ["run_id", "item_id", "part", "rank"]
         added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
-        new = lines.place(added).select(*key, n_new_nws=lines.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
+        new = axis.place(added).select(*key, n_new_nws=axis.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
         rows = rows.drop("n_new_nws").join(new, on=key, how="left", maintain_order="left")
         rows = rows.with_columns(pl.col("n_new_nws").fill_null(0))
     return Hits.cast(pl.concat([Hits.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.tokens import Counted, Refined, Texts
+from evaluate.texts.tokens import Refined, Texts
 from lake.exact import Floats, Integers
 from lake.text import pieces
 
@@ -57,12 +57,12 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
     n_both = _shared(words, chunk, words, len(texts) + snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(
         jaccard=_ratio(n_both, n_words[chunk] + n_words[len(texts) + snippet] - n_both),
-        identifier_overlap=_ratio(_shared(_ones(names, golden), chunk, _ones(golden, golden), snippet), n_names[chunk]),
+        identifier_overlap=_ratio(_shared(names.counts, chunk, golden.counts, snippet), n_names[chunk]),
     )
 
 
 def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
-    """The distinct words of each text: a matrix of ones, with a row per text and a column per word."""
+    """The distinct words of each text: a matrix with a row per text and a column per word."""
     batch = texts.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES_AT_ONCE
     ends = [0, *(np.flatnonzero(np.diff(batch.to_numpy())) + 1).tolist(), len(texts)]
     words, sizes = list[pl.Series](), [np.zeros(0, np.int64)]
@@ -76,16 +76,7 @@ def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
     shape = (len(texts), int(column.max(initial=0)) + 1)
     matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
     matrix.sum_duplicates()
-    matrix.data[:] = 1
     return matrix
-
-
-def _ones(counted: Counted, like: Counted) -> scipy.sparse.csr_array:
-    """Whether each text has each token, with as many columns as `like`."""
-    counts, n_columns = counted.counts, like.counts.shape[1]
-    return scipy.sparse.csr_array(
-        (np.ones(counts.nnz), counts.indices, counts.indptr), shape=(counts.shape[0], n_columns)
-    )
 
 
 def _shared(

@@ -54,10 +54,7 @@ def _files(folder: Path | None, name: str) -> list[Path]:
 def check_same_data(
     task: Task, protocol: Protocol, sources: tuple[Published, Lake], scores: Sequence[pl.LazyFrame]
 ) -> Iterator[str]:
-    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown.
-
-    `scores` are the rows of both runs: items are matched by id, so the same id must stand for the same data.
-    """
+    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown."""
     hashes, scored = (
         [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
     )

@@ -38,7 +38,7 @@ class Made:
         by_pool = queries_by_pool(self.items, self.pools, retriever.n_side_by_side)
         if sees:
             gains = self.gains.lazy() if sees == "gains" else None
-            by_pool = with_gold(by_pool, self.items, self.pools, self.gold, gains)
+            by_pool = with_gold(by_pool, self.items, self.pools, self.gold, gains, "gain")
         return rank(retriever, by_pool, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
 
