@@ -21,9 +21,6 @@ from lake.exact import Integers, Mask
 from lake.store import Lake, contents_of, parts_holding
 from lake.text import counted, language_of, pieces
 
-PATH, CHUNK = "{path}", "{chunk}"
-"""Placeholders for the file's path and the chunk's own text, in the text that a chunker supplies for ranking."""
-
 BYTES_AT_ONCE = 8_000_000
 """The approximate number of bytes of text that are cut at a time, which bounds memory."""
 
@@ -111,8 +108,9 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
     joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
     own = text.cast(pl.String)
     if given:
-        placed = pl.col("said").str.replace_all(PATH, pl.col("path"), literal=True)
-        own = pl.coalesce(placed.str.replace_all(CHUNK, own, literal=True), own)
+        # A supplied text has placeholders for the file's path and the chunk's own text.
+        placed = pl.col("said").str.replace_all("{path}", pl.col("path"), literal=True)
+        own = pl.coalesce(placed.str.replace_all("{chunk}", own, literal=True), own)
     return joined.select(own.alias("text")).collect().to_series()
 
 

@@ -19,7 +19,11 @@ from lake.tables import DONE, LINES, RANKING, table
 from lake.tables.of_runs import CostRows, Hits, RunItems
 from lake.usage import hardware
 
-HITS = {"item_id": pl.String, "part": pl.String, "rank": pl.Int64, "chunk": pl.Int64, "score": pl.Float64}
+HITS = {
+    **dict.fromkeys(("run_id", "item_id", "part"), pl.String),
+    **dict.fromkeys(("rank", "chunk"), pl.Int64),
+    "score": pl.Float64,
+}
 """The columns of ranked chunks; `chunk` is the row among the chunks of all pools."""
 
 
@@ -40,20 +44,6 @@ class Ranked:
     index_seconds: float = 0.0
     index_bytes: int = 0
     query_seconds: list[float] = field(default_factory=list)
-
-    @property
-    def hits(self) -> pl.DataFrame:
-        """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
-        if not self.returned:
-            return pl.DataFrame(schema=HITS)
-        parts, item_ids, rows, *columns = zip(*self.returned, strict=True)
-        row, *numbers = map(np.concatenate, (rows, *columns))
-        sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
-        row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
-        # Gathered from series, so that rows share their texts, without a query plan.
-        item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
-        part = pl.Series(parts, dtype=pl.String)[np.repeat(np.arange(len(parts)), sizes)]
-        return pl.DataFrame(dict(zip(HITS, (item_id, part, *numbers), strict=True)), schema=HITS)
 
 
 def rank(
@@ -142,10 +132,19 @@ def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray
 
 
 def hits_by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
-    """The hits of all runs, concatenated, with `run_id`."""
-    hits = [of_run.hits for of_run in ranked.values()]
-    run_id = pl.Series("run_id", list(ranked), pl.String)[np.repeat(np.arange(len(hits)), [*map(len, hits)])]
-    return pl.concat(hits).hstack([run_id])
+    """The returned chunks of all runs as one frame: one for each of many small pools costs more than their ranking."""
+    returned = [(run_id, *each) for run_id, of_run in ranked.items() for each in of_run.returned]
+    if not returned:
+        return pl.DataFrame(schema=HITS)
+    run_ids, parts, item_ids, rows, *columns = zip(*returned, strict=True)
+    row, *numbers = map(np.concatenate, (rows, *columns))
+    sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
+    row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
+    # Gathered from series, so that rows share their texts, without a query plan.
+    number = np.repeat(np.arange(len(returned)), sizes)
+    run_id, part = (pl.Series(values, dtype=pl.String)[number] for values in (run_ids, parts))
+    item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
+    return pl.DataFrame(dict(zip(HITS, (run_id, item_id, part, *numbers), strict=True)), schema=HITS)
 
 
 def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: LineOffsets | None) -> dy.DataFrame[Hits]:

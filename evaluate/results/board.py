@@ -47,7 +47,8 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
         print(f"# {escaped(table.title)}")
         for row in [table.columns, *table.rows]:
             print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
-        print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
+        for note in table.notes:
+            print(f"# {escaped(note)}")
 
 
 def _print_aligned(table: PrintedTable) -> None:

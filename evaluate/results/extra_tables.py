@@ -128,7 +128,8 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
-    notes += [_OF_SHARES] if shares[DIFFERENCE][0] is not None else []
+    if shares[DIFFERENCE][0] is not None:
+        notes.append("shares need not sum to 100 %: chance is subtracted, and a share below 0 is shown as 0")
     notes += [f"left out, as not every chunker was run with every retriever: {listed(left_out)}"] if left_out else []
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = slice_label(whole["slice"], whole["slice_value"])
@@ -149,7 +150,6 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
 
 
 _ENDS = ("effect", "low", "high")
-_OF_SHARES = "shares need not sum to 100 %: chance is subtracted, and a share below 0 is shown as 0"
 
 
 def _interval(row: Mapping[str, float]) -> list[str]:
