@@ -61,7 +61,17 @@ class ChunkTexts(Texts):
     @property
     def series(self) -> pl.Series:
         """The texts as a column."""
-        return texts_of(self._lake, self._spans)
+        spans, text = self._spans, pl.col("text").cast(pl.Binary)
+        contents = contents_of(self._lake, spans["sha256"], ["text"])
+        given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
+        bytes_of = spans.lazy().select("sha256", "byte_start", "byte_end", *given)
+        joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
+        own = text.bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start")).cast(pl.String)
+        if given:
+            # A supplied text has placeholders for the file's path and the chunk's own text.
+            placed = pl.col("said").str.replace_all("{path}", pl.col("path"), literal=True)
+            own = pl.coalesce(placed.str.replace_all("{chunk}", own, literal=True), own)
+        return joined.select(own.alias("text")).collect().to_series()
 
     @cached_property
     def text(self) -> Sequence[str]:
@@ -80,7 +90,7 @@ class ChunkTexts(Texts):
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
             counted.append((here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
         # A chunk that starts or ends within a line may cut through a piece.
-        for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
+        for some in in_batches(cut.with_columns(text=ChunkTexts(self._lake, cut).series)):
             counted.append((some["chunk"], *count_pieces(some["text"])))
         return _merged(counted, len(spans))
 
@@ -97,21 +107,6 @@ class ChunkTexts(Texts):
         byte = bytes_of["edges"]
         sides = [byte[spans["first"] + spans[f"line_{side}"]] == spans[f"byte_{side}"] for side in ("start", "end")]
         return sides[0] & sides[1]
-
-
-def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
-    """The texts of chunks: sha256, byte_start, byte_end and, if their chunker supplies texts, path and text."""
-    text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
-    contents = contents_of(lake, spans["sha256"], ["text"])
-    given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
-    bytes_of = spans.lazy().select("sha256", "byte_start", "byte_end", *given)
-    joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
-    own = text.cast(pl.String)
-    if given:
-        # A supplied text has placeholders for the file's path and the chunk's own text.
-        placed = pl.col("said").str.replace_all("{path}", pl.col("path"), literal=True)
-        own = pl.coalesce(placed.str.replace_all("{chunk}", own, literal=True), own)
-    return joined.select(own.alias("text")).collect().to_series()
 
 
 _Counts = tuple[pl.Series, pl.Series, scipy.sparse.csr_array]
