@@ -5,7 +5,7 @@ This is the unit of work: a pure function of the lake's contents, so parts can b
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 import polars as pl
@@ -100,29 +100,26 @@ class Partition:
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs that use one chunker: some pools at a time, whose tokens all runs share."""
         results, hits, items = list[dict[str, Ranked]](), list[pl.DataFrame](), list[pl.DataFrame]()
-        for pools, queries, axis in self._pools_in_turn(runs[0].system.chunker):
+        item_part, chunker, queries = self.item_part, runs[0].system.chunker, self.item_part.queries
+        parts = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
+        for pool_ids in parts:
+            if is_whole := len(parts) == 1:
+                pools = self._pools(chunker)
+            else:
+                pools = load_pools(item_part.lake, chunker, pool_ids, with_blank=item_part.task.ranks_blank)
+                queries = item_part.queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
             ranked = {run.run_id: Ranked() for run in runs}
             # All runs on one batch of pools before the next, because no pool is kept.
             for batch in pools.batches(queries):
                 self._rank_pools(runs, batch, queries, ranked)
-            by_run = hits_by_run(ranked)
+            by_run, axis = hits_by_run(ranked), None
+            if pools.share_lines:
+                axis = self._axis if is_whole else load_axis(item_part.lake, pool_ids)
             results.append(ranked)
             hits.append(ranked_hit_rows(by_run, pools, axis))
             items.append(run_item_rows(ranked, by_run, queries, pools))
         targets = {run.run_id: self._ranking(run) for run in runs}
-        write_by_run(targets, cost_rows(results, self.item_part.part), pl.concat(hits), pl.concat(items))
-
-    def _pools_in_turn(self, chunker: str) -> Iterator[tuple[ChunkedPools, pl.DataFrame, Callable[[], LineOffsets]]]:
-        """The pools, as many at a time as fit in memory, with their queries and the lines of their files."""
-        item_part = self.item_part
-        batches = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
-        if len(batches) == 1:
-            yield self._pools(chunker), item_part.queries, lambda: self._axis
-            return
-        for pool_ids in batches:
-            queries = item_part.queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
-            pools = load_pools(item_part.lake, chunker, pool_ids, with_blank=item_part.task.ranks_blank)
-            yield pools, queries, partial(load_axis, item_part.lake, pool_ids)
+        write_by_run(targets, cost_rows(results, item_part.part), pl.concat(hits), pl.concat(items))
 
     def _rank_pools(
         self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame, ranked: Mapping[str, Ranked]
@@ -138,11 +135,8 @@ class Partition:
                 queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
-                gold, gains = self.item_part.gold_of(protocol.gold), self._relevance(protocol, run.system.chunker)
-                if gains is not None:
-                    gain = RELEVANCE[protocol.relevance].similarity
-                    gains = gains.select("item_id", "path", "chunk_no", gain=gain)
-                known = with_gold(known, all_queries, pools, gold, gains)
+                gold, relevance = self.item_part.gold_of(protocol.gold), self._relevance(protocol, run.system.chunker)
+                known = with_gold(known, all_queries, pools, gold, relevance, RELEVANCE[protocol.relevance].similarity)
             rank(
                 retriever,
                 known,

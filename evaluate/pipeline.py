@@ -78,10 +78,7 @@ def evaluate(
     engine: Engine = IN_PROCESS,
     tasks: Sequence[str] = (),
 ) -> list[Outcome]:
-    """Run the chosen systems on some benchmarks' items and score them; the caller holds the lake's lock.
-
-    `tasks` names the tasks to run; if empty, all that run by default and those that the lake has runs of.
-    """
+    """Run the chosen systems on some benchmarks' items and score them; the caller holds the lake's lock."""
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
     check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))

@@ -90,15 +90,15 @@ def resolve_systems(
     protocols: Sequence[Protocol],
     made_before: Collection[str] = (),
 ) -> list[BuiltInSystem]:
-    """The systems that match some patterns for a task, and the baselines over the same chunkers.
+    """The systems that match some patterns for a task, and the baselines over the same chunkers, the oracle first.
 
-    Without patterns: every system that always runs, and those in `made_before` that still can. Within a chunker, the
-    oracle comes first, once per protocol.
+    Without patterns: every system that always runs, and those in `made_before` that still can.
     """
     names = [name for name in task.retrievers or retrievers if name in retrievers and name not in task.without]
     meant = {name: retrievers[name] for name in names}
     baselines = {name for name, retriever in meant.items() if BASELINE in retriever.tags}
     of_task = {name for name, retriever in meant.items() if not retriever.tasks or task.rules in retriever.tasks}
+    named = {pattern.partition("+")[2] for pattern in patterns}
     usual = {name for name in of_task if meant[name].runs in (("always", "asked") if patterns else ("always",))}
     systems = []
     for chunker, stamp in chunkers.items():
@@ -108,10 +108,7 @@ def resolve_systems(
             name
             for name, retriever in meant.items()
             if _picks(patterns, chunker, name)
-            and (
-                _is_named(patterns, name)
-                or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing)
-            )
+            and (name in named or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing))
         }
         running = [(meant[name], name) for name in (picked | baselines if picked else ())]
         for retriever, name in sorted(running, key=lambda pair: (pair[0].needs != "gold", pair[0].name)):
@@ -143,8 +140,8 @@ def check_patterns(
         is_ours = any(_picks([pattern], *pair) for pair in pairs)
         if not is_ours and not any(is_picked(name, [pattern]) for name in imported):
             raise unknown_name(pattern, "system", [*map("+".join, pairs), *imported])
-    for name, retriever in retrievers.items():
-        if _is_named(patterns, name) and (why := retriever.why_missing):
+    for name in sorted({pattern.partition("+")[2] for pattern in patterns} & retrievers.keys()):
+        if why := retrievers[name].why_missing:
             raise GoldspanError(f"{name} cannot run here", hint=why, code=Exit.MISSING)
 
 
@@ -161,10 +158,6 @@ def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
         for of_chunker, plus, of_retriever in split
         for meant in CHUNKER_SETS.get(of_chunker, (CHUNKER_ALIASES.get(of_chunker, of_chunker),))
     )
-
-
-def _is_named(patterns: Sequence[str], retriever: str) -> bool:
-    return retriever in {pattern.partition("+")[2] for pattern in patterns}
 
 
 def ranking_code(retriever: Retriever) -> str:

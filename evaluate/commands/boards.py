@@ -139,11 +139,9 @@ def compare_systems(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
-    """Compare two systems on the items that both were run on.
+    """Compare two systems on the items that both were run on; with --against, A comes from published scores.
 
     Exit code 6: the gate fails. 3: it cannot decide (fewer than 30 shared items), or nothing can be compared.
-
-    With --against, A comes from published scores and B from the lake, such as before and after a change.
     """
     gate = parse_gate(fail_if) if fail_if else None
     requested = [*dict.fromkeys([*map(parse_metric, split_names(metric)), *([gate[:2]] if gate else [])])]

@@ -1,7 +1,7 @@
 """`python -m evaluate status`, `item` and `items`: the contents of a lake, and its items one by one."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import polars as pl
@@ -49,7 +49,7 @@ def item(
         print("\nquestion", *(f"  {escaped(line)}" for line in text.splitlines()), sep="\n")
     of_item = store.scan("gold_spans", benchmark=benchmark).filter(item_id=item_id, gold=rules.gold)
     rows = of_item.select("path", "line_start", "line_end").sort("path", "line_start").collect()
-    gold: GoldLines = rows.rows_by_key("path")
+    gold: dict[str, list[tuple[int, int]]] = rows.rows_by_key("path")
     print(f"\ngold ({rules.name})")
     for path, spans in gold.items():
         print(f"  {escaped(path)}", ", ".join(f"{a + 1}-{b}" if b > a else "no line" for a, b in spans))
@@ -134,8 +134,6 @@ def status(lake: LakeOption = DEFAULT_LAKE) -> None:
 
 N_RESULTS, WIDTH = 20, 80
 """The number of results to print of a list, and the number of characters of a question."""
-GoldLines = dict[str, list[tuple[int, int]]]
-"""Path → its gold lines, from 0 and half-open."""
 
 
 def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
@@ -161,7 +159,9 @@ def primary_scores(lake: Lake, benchmark: str, rules: Protocol) -> pl.DataFrame:
     return rows
 
 
-def _results(lake: Lake, item: dict[str, Any], run_id: str, gold: GoldLines) -> Iterator[str]:
+def _results(
+    lake: Lake, item: dict[str, Any], run_id: str, gold: Mapping[str, Sequence[tuple[int, int]]]
+) -> Iterator[str]:
     hits = lake.scan("hits", benchmark=item["benchmark"], run_id=run_id).filter(item_id=item["item_id"])
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
     rows = wanted.select("rank", "path", "path_given", "line_start", "line_end", "symbol").collect()

@@ -135,11 +135,7 @@ def reproduce(
 
 
 def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
-    """The origin of a run, as `repro --json` prints it.
-
-    `data` is a hash of the benchmark's items, queries and gold, `lake` of the lake's data, runs and scores. `commands`,
-    arguments of `python -m`, make the run again.
-    """
+    """The origin of a run, as `repro --json` prints it; `commands` are arguments of `python -m`."""
     rows = lake.read("runs").sort("run_id").to_dicts()
     of_system = [row for row in rows if row["system"] == run_id]
     if len(of_system) > 1:

@@ -21,9 +21,6 @@ from lake.exact import Integers, Mask
 from lake.store import Lake, contents_of, parts_holding
 from lake.text import counted, language_of, pieces
 
-PATH, CHUNK = "{path}", "{chunk}"
-"""Placeholders for the file's path and the chunk's own text, in the text that a chunker supplies for ranking."""
-
 BYTES_AT_ONCE = 8_000_000
 """The approximate number of bytes of text that are cut at a time, which bounds memory."""
 
@@ -35,10 +32,9 @@ DEFINITION_RULES = "docs"
 
 
 class ChunkTexts(Texts):
-    """The texts of chunks in the lake, read on first use.
+    """The texts of chunks (sha256, lines, bytes, n_nws), read on first use.
 
-    `spans` has one row per chunk: sha256, line_start, line_end, byte_start, byte_end, n_nws; and path and text if
-    chunks are ranked by a text that their chunker supplies.
+    If chunks are ranked by a text that their chunker supplies, they have it as `text`, and their path.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
@@ -65,7 +61,17 @@ class ChunkTexts(Texts):
     @property
     def series(self) -> pl.Series:
         """The texts as a column."""
-        return texts_of(self._lake, self._spans)
+        spans, text = self._spans, pl.col("text").cast(pl.Binary)
+        contents = contents_of(self._lake, spans["sha256"], ["text"])
+        given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
+        bytes_of = spans.lazy().select("sha256", "byte_start", "byte_end", *given)
+        joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
+        own = text.bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start")).cast(pl.String)
+        if given:
+            # A supplied text has placeholders for the file's path and the chunk's own text.
+            placed = pl.col("said").str.replace_all("{path}", pl.col("path"), literal=True)
+            own = pl.coalesce(placed.str.replace_all("{chunk}", own, literal=True), own)
+        return joined.select(own.alias("text")).collect().to_series()
 
     @cached_property
     def text(self) -> Sequence[str]:
@@ -84,7 +90,7 @@ class ChunkTexts(Texts):
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
             counted.append((here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
         # A chunk that starts or ends within a line may cut through a piece.
-        for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
+        for some in in_batches(cut.with_columns(text=ChunkTexts(self._lake, cut).series)):
             counted.append((some["chunk"], *count_pieces(some["text"])))
         return _merged(counted, len(spans))
 
@@ -101,20 +107,6 @@ class ChunkTexts(Texts):
         byte = bytes_of["edges"]
         sides = [byte[spans["first"] + spans[f"line_{side}"]] == spans[f"byte_{side}"] for side in ("start", "end")]
         return sides[0] & sides[1]
-
-
-def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
-    """The texts of chunks: sha256, byte_start, byte_end and, if their chunker supplies texts, path and text."""
-    text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
-    contents = contents_of(lake, spans["sha256"], ["text"])
-    given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
-    bytes_of = spans.lazy().select("sha256", "byte_start", "byte_end", *given)
-    joined = bytes_of.join(contents.lazy(), on="sha256", how="left", maintain_order="left")
-    own = text.cast(pl.String)
-    if given:
-        placed = pl.col("said").str.replace_all(PATH, pl.col("path"), literal=True)
-        own = pl.coalesce(placed.str.replace_all(CHUNK, own, literal=True), own)
-    return joined.select(own.alias("text")).collect().to_series()
 
 
 _Counts = tuple[pl.Series, pl.Series, scipy.sparse.csr_array]
@@ -171,11 +163,7 @@ def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def definitions_in(lake: Lake, spans: pl.DataFrame) -> Counted:
-    """For each chunk (sha256, line_start, line_end), the count of each name whose definition starts in it.
-
-    Raises:
-        GoldspanError: A chunk belongs to a file of a known language that was not searched for definitions.
-    """
+    """For each chunk, the count of each name whose definition starts in it; an error if a file was not searched."""
     contents = spans.lazy().select("sha256").unique()
     # An empty file is ranked if blank text is, but is never searched for definitions.
     with_lines = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).select("sha256")

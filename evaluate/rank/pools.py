@@ -235,23 +235,24 @@ def with_gold(
     items: pl.DataFrame,
     pools: ChunkedPools,
     gold: pl.DataFrame,
-    gains: pl.LazyFrame | None,
+    relevance: pl.LazyFrame | None,
+    similarity: str,
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Pools and queries with gold for the oracle, or with each chunk's gain (item_id, path, chunk_no, gain)."""
+    """Pools and queries with gold for the oracle, or with each chunk's `similarity`, a column of `relevance`."""
     spans: dict[str, list[Span]] = {}
     for item_id, *span in gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1)).rows():
         spans.setdefault(item_id, []).append(Span(*span))
     gained: dict[str, Floats] = {}
-    if gains is not None:
+    if relevance is not None:
         # The gains of the chunks of each item's pool, in the pool's order.
         ordered = (
             items.lazy()
             .select("item_id", "pool_id")
             .join(pools.chunks.lazy().select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
-            .join(gains, on=["item_id", "path", "chunk_no"], how="left")
+            .join(relevance, on=["item_id", "path", "chunk_no"], how="left")
             .sort("item_id", "chunk")
             .group_by("item_id", maintain_order=True)
-            .agg(pl.col("gain").fill_null(0.0))
+            .agg(pl.col(similarity).fill_null(0.0))
         )
         gained = {item_id: np.array(gain) for item_id, gain in ordered.collect().iter_rows()}
     for pool, queries in pairs:

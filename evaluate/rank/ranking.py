@@ -1,7 +1,7 @@
 """From scores to ranked rows: the best chunks of a pool per query, with equal scores ordered by the task's tie rule."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -19,7 +19,11 @@ from lake.tables import DONE, LINES, RANKING, table
 from lake.tables.of_runs import CostRows, Hits, RunItems
 from lake.usage import hardware
 
-HITS = {"item_id": pl.String, "part": pl.String, "rank": pl.Int64, "chunk": pl.Int64, "score": pl.Float64}
+HITS = {
+    **dict.fromkeys(("run_id", "item_id", "part"), pl.String),
+    **dict.fromkeys(("rank", "chunk"), pl.Int64),
+    "score": pl.Float64,
+}
 """The columns of ranked chunks; `chunk` is the row among the chunks of all pools."""
 
 
@@ -41,20 +45,6 @@ class Ranked:
     index_bytes: int = 0
     query_seconds: list[float] = field(default_factory=list)
 
-    @property
-    def hits(self) -> pl.DataFrame:
-        """The returned chunks as one frame: a frame for each of many small pools costs more than its ranking."""
-        if not self.returned:
-            return pl.DataFrame(schema=HITS)
-        parts, item_ids, rows, *columns = zip(*self.returned, strict=True)
-        row, *numbers = map(np.concatenate, (rows, *columns))
-        sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
-        row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
-        # Gathered from series, so that rows share their texts, without a query plan.
-        item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
-        part = pl.Series(parts, dtype=pl.String)[np.repeat(np.arange(len(parts)), sizes)]
-        return pl.DataFrame(dict(zip(HITS, (item_id, part, *numbers), strict=True)), schema=HITS)
-
 
 def rank(
     retriever: Retriever,
@@ -68,8 +58,8 @@ def rank(
 ) -> Ranked:
     """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
-    The best `depth` results of a query are kept (None: all), and ties are recorded at `cut_offs`. With `zero_blank`,
-    queries and chunks of only white space score 0, whatever the retriever returns. The result is added to `before`.
+    Of a query's results, the best `depth` are kept (None: all). With `zero_blank`, queries and chunks of only white
+    space score 0. The result is added to `before`.
     """
     result = Ranked() if before is None else before
     for pool, queries in pairs:
@@ -142,22 +132,31 @@ def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray
 
 
 def hits_by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
-    """The hits of all runs, concatenated, with `run_id`."""
-    hits = [of_run.hits for of_run in ranked.values()]
-    run_id = pl.Series("run_id", list(ranked), pl.String)[np.repeat(np.arange(len(hits)), [*map(len, hits)])]
-    return pl.concat(hits).hstack([run_id])
+    """The returned chunks of all runs as one frame: one for each of many small pools costs more than their ranking."""
+    returned = [(run_id, *each) for run_id, of_run in ranked.items() for each in of_run.returned]
+    if not returned:
+        return pl.DataFrame(schema=HITS)
+    run_ids, parts, item_ids, rows, *columns = zip(*returned, strict=True)
+    row, *numbers = map(np.concatenate, (rows, *columns))
+    sizes, n_queries = [*map(len, rows)], np.array([*map(len, item_ids)])
+    row += np.repeat(np.cumsum(n_queries) - n_queries, sizes)
+    # Gathered from series, so that rows share their texts, without a query plan.
+    number = np.repeat(np.arange(len(returned)), sizes)
+    run_id, part = (pl.Series(values, dtype=pl.String)[number] for values in (run_ids, parts))
+    item_id = pl.Series(list(chain.from_iterable(item_ids)), dtype=pl.String)[row]
+    return pl.DataFrame(dict(zip(HITS, (run_id, item_id, part, *numbers), strict=True)), schema=HITS)
 
 
-def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: Callable[[], LineOffsets]) -> dy.DataFrame[Hits]:
-    """The rows of `hits`; `axis` returns the lines of the pools' files and is called only if chunks overlap."""
+def ranked_hit_rows(by_run: pl.DataFrame, pools: ChunkedPools, axis: LineOffsets | None) -> dy.DataFrame[Hits]:
+    """The rows of `hits`; `axis` is needed if chunks overlap: the lines of the pools' files."""
     where = pools.chunks.drop("chunk")[by_run["chunk"]]
     hits = by_run.hstack(where.rename({"n_nws": "n_new_nws"}))
     rows = hits.lazy().with_columns(step=pl.lit(0, pl.Int64))
-    if pools.share_lines:
+    if axis is not None:
         # Each hit counts the characters that it adds to those ranked before it.
-        key, lines = ["run_id", "item_id", "part", "rank"], axis()
+        key = ["run_id", "item_id", "part", "rank"]
         added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
-        new = lines.place(added).select(*key, n_new_nws=lines.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
+        new = axis.place(added).select(*key, n_new_nws=axis.n_nws()).group_by(key).agg(pl.col("n_new_nws").sum())
         rows = rows.drop("n_new_nws").join(new, on=key, how="left", maintain_order="left")
         rows = rows.with_columns(pl.col("n_new_nws").fill_null(0))
     return Hits.cast(pl.concat([Hits.create_empty(lazy=True), rows], how="diagonal_relaxed")).collect()

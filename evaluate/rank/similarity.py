@@ -6,13 +6,13 @@ Every text is tokenized once, however many items contain it. The token sets are 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.tokens import Counted, Refined, Texts
+from evaluate.rank.chunk_texts import in_batches
+from evaluate.texts.tokens import Refined, Texts
 from lake.exact import Floats, Integers
 from lake.text import pieces
 
@@ -26,9 +26,6 @@ _IDENTIFIER = re.compile(r"\b[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 
 PAIRS_AT_ONCE = 1_024
 """The number of chunks compared at a time, each with its own item's snippet."""
-
-_BYTES_AT_ONCE = 8_000_000
-"""The approximate number of bytes of text whose words are in memory together."""
 
 
 def _names(piece: str) -> list[str]:
@@ -57,17 +54,15 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
     n_both = _shared(words, chunk, words, len(texts) + snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(
         jaccard=_ratio(n_both, n_words[chunk] + n_words[len(texts) + snippet] - n_both),
-        identifier_overlap=_ratio(_shared(_ones(names, golden), chunk, _ones(golden, golden), snippet), n_names[chunk]),
+        identifier_overlap=_ratio(_shared(names.counts, chunk, golden.counts, snippet), n_names[chunk]),
     )
 
 
 def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
-    """The distinct words of each text: a matrix of ones, with a row per text and a column per word."""
-    batch = texts.str.len_bytes().cast(pl.Int64).cum_sum() // _BYTES_AT_ONCE
-    ends = [0, *(np.flatnonzero(np.diff(batch.to_numpy())) + 1).tolist(), len(texts)]
+    """The distinct words of each text: a matrix with a row per text and a column per word."""
     words, sizes = list[pl.Series](), [np.zeros(0, np.int64)]
-    for start, end in pairwise(ends):
-        matches = texts[start:end].str.extract_all(_WORD)
+    for some in in_batches(texts.rename("text").to_frame()):
+        matches = some["text"].str.extract_all(_WORD)
         sizes.append(matches.list.len().to_numpy())
         # Categories have the same numbers in all batches, as long as any of their series exists.
         words.append(matches.explode(empty_as_null=False).cast(pl.Categorical))
@@ -76,16 +71,7 @@ def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
     shape = (len(texts), int(column.max(initial=0)) + 1)
     matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
     matrix.sum_duplicates()
-    matrix.data[:] = 1
     return matrix
-
-
-def _ones(counted: Counted, like: Counted) -> scipy.sparse.csr_array:
-    """Whether each text has each token, with as many columns as `like`."""
-    counts, n_columns = counted.counts, like.counts.shape[1]
-    return scipy.sparse.csr_array(
-        (np.ones(counts.nnz), counts.indices, counts.indptr), shape=(counts.shape[0], n_columns)
-    )
 
 
 def _shared(

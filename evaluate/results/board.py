@@ -47,7 +47,8 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
         print(f"# {escaped(table.title)}")
         for row in [table.columns, *table.rows]:
             print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
-        print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
+        for note in table.notes:
+            print(f"# {escaped(note)}")
 
 
 def _print_aligned(table: PrintedTable) -> None:
@@ -77,10 +78,8 @@ def benchmarks_named(lake: Lake, names: Iterable[str] | str | None) -> list[str]
 
 
 def boards_of(lake: Lake, benchmarks: Sequence[str], tasks: Sequence[str] = ()) -> list[tuple[Task, Protocol]]:
-    """The boards (task and protocol) of some benchmarks, or of some of their tasks; protocols for parity have none.
-
-    A task that takes imported runs only has none until it has a run.
-    """
+    """The boards (task and protocol) of some benchmarks, or of some of their tasks; protocols for parity have none."""
+    # A task that takes imported runs only has none until it has a run.
     answered = set(lake.scan("runs").select("task").unique().collect()["task"])
     chosen = [task for name in benchmarks for task in tasks_of(lake, name) if not tasks or task.name in tasks]
     chosen = [task for task in chosen if not task.imported_only or task.name in answered]
@@ -111,10 +110,9 @@ def rows_of_board(
     systems: Sequence[str] = (),
     where: Where = (),
 ) -> pl.DataFrame | None:
-    """A task's rows of table `boards` over one slice, for the average that the protocol shows; None without any.
+    """A task's rows of table `boards` over one slice, with system, retriever, status and is_baseline; None without any.
 
-    In addition to the table's own columns there are system, retriever, status and is_baseline. Small slices, undeclared
-    metrics (`requested`) and selected items (`where`) are not in the table: their rows are computed here.
+    Rows of small slices, undeclared metrics (`requested`) and selected items (`where`) are not stored, but made here.
     """
     runs = systems_of(lake, task)
     stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
@@ -182,10 +180,7 @@ def board(
     top: int | None = None,
     where: Where = (),
 ) -> PrintedTable | None:
-    """A task's runs under a protocol, best first, those over fewer items than others last; None if there are no runs.
-
-    `top` does not count baselines. Over selected items (`where`) nothing is ranked.
-    """
+    """A task's runs under a protocol, best first, those over fewer items last; None if there are no runs."""
     declared = metrics_of(protocol)
     beside = [(metric_named(name), 10) for name in ("recall", "mrr")]
     usual = [primary_metric(protocol), *(column for column in beside if column in declared)]

@@ -78,10 +78,10 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems (names or run ids) under every protocol that scored both; by primary metrics.
+    """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics.
 
-    Published scores (`against`) contain the first system; then only stored metrics are compared. The caller holds the
-    lake's lock if undeclared metrics are requested; `say` is called with notes on what could not be compared.
+    The first is in `against`, if given; then only stored metrics are compared. For undeclared metrics the caller holds
+    the lake's lock. `say` is called with notes on what could not be compared.
     """
     sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]

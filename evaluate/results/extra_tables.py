@@ -128,32 +128,20 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
-    notes += [_OF_SHARES] if shares[DIFFERENCE][0] is not None else []
+    if shares[DIFFERENCE][0] is not None:
+        notes.append("shares need not sum to 100 %: chance is subtracted, and a share below 0 is shown as 0")
     notes += [f"left out, as not every chunker was run with every retriever: {listed(left_out)}"] if left_out else []
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = slice_label(whole["slice"], whole["slice_value"])
-    means = {
-        chunker: [number_of(by_level[chunker, retriever]["mean"]) for retriever in ["", *retrievers]]
-        for chunker in [*chunkers, ""]
-    }
-    lines = [[chunker, *means[chunker], *_interval(by_level[chunker, ""])] for chunker in chunkers]
-    lines += [["mean", *means[""], "", "", ""]]
-    margins = zip(*(_interval(by_level["", retriever]) for retriever in retrievers), strict=True)
-    lines += [[head, "", *cells, "", "", ""] for head, cells in zip(_ENDS, margins, strict=True)]
-    return PrintedTable(
-        f"{protocol.name} of {task.name}, {where}: {primary_name(protocol)} by chunker and retriever; {over}",
-        ["chunker", "mean", *retrievers, *_ENDS],
-        lines,
-        notes,
-    )
-
-
-_ENDS = ("effect", "low", "high")
-_OF_SHARES = "shares need not sum to 100 %: chance is subtracted, and a share below 0 is shown as 0"
-
-
-def _interval(row: Mapping[str, float]) -> list[str]:
-    return [f"{row[name]:+z.3f}" for name in _ENDS]
+    ends, lines = ("effect", "low", "high"), list[list[str]]()
+    margins = {key: [number_of(row[end], "+z.3f") for end in ends] for key, row in by_level.items()}
+    for chunker in [*chunkers, ""]:
+        means = [number_of(by_level[chunker, retriever]["mean"]) for retriever in ["", *retrievers]]
+        lines.append([chunker or "mean", *means, *(margins[chunker, ""] if chunker else [""] * 3)])
+    for number, end in enumerate(ends):
+        lines.append([end, "", *(margins["", retriever][number] for retriever in retrievers), *[""] * 3])
+    title = f"{protocol.name} of {task.name}, {where}: {primary_name(protocol)} by chunker and retriever; {over}"
+    return PrintedTable(title, ["chunker", "mean", *retrievers, *ends], lines, notes)
 
 
 _N_SHOWN, N_WANTED = 3, 20

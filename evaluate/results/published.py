@@ -33,16 +33,14 @@ class Published:
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """A table's rows, only from some of its folders if given; no rows if the table is not published."""
-        declared = table(name)
-        columns = {**declared.columns, **dict.fromkeys(declared.folders, pl.String())}
         if files := self._scores if name == "scores" else _files(self._folder, name):
             frame = pl.scan_parquet(files)
-            frame = frame.select(column for column in frame.collect_schema() if column in columns or column == "system")
         elif name == "runs":
             runs = self.scan("scores").select("run_id", "system", "benchmark").unique()
             frame = runs.with_columns(task=pl.lit(None, pl.String), status=pl.lit("complete"))
         else:
-            frame = pl.LazyFrame(schema=columns)
+            declared = table(name)
+            frame = pl.LazyFrame(schema={**declared.columns, **dict.fromkeys(declared.folders, pl.String())})
         return frame.filter(**folders) if folders else frame
 
 
@@ -54,10 +52,7 @@ def _files(folder: Path | None, name: str) -> list[Path]:
 def check_same_data(
     task: Task, protocol: Protocol, sources: tuple[Published, Lake], scores: Sequence[pl.LazyFrame]
 ) -> Iterator[str]:
-    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown.
-
-    `scores` are the rows of both runs: items are matched by id, so the same id must stand for the same data.
-    """
+    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown."""
     hashes, scored = (
         [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
     )

@@ -44,10 +44,7 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
 def explored(
     lake: Lake, task: Task, protocol: Protocol, requested: Requested, run_ids: Collection[str] | None = None
 ) -> dy.DataFrame[Scores]:
-    """The scores by metrics that a protocol does not declare, for every item that a run was scored on under it.
-
-    The caller holds the lake's lock, as missing similarities may be computed and stored.
-    """
+    """The scores by metrics that a protocol does not declare; the caller holds the lock: similarities may be stored."""
     # Imported when needed: a table of declared metrics scores nothing.
     from evaluate.partition import Partition
 

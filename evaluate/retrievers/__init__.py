@@ -99,10 +99,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Queries:
-    """The queries to one pool; row i of every column is query i. `target_line` is the line of the hole, -1 without one.
-
-    Only the oracle is given `gold`, or, if relevance is a similarity, `gains`: that of each chunk to the gold.
-    """
+    """The queries to one pool, with the line of the hole or -1; the oracle gets `gold`, or `gains`: similarities."""
 
     item_id: Sequence[str]
     text: Texts
@@ -231,10 +228,7 @@ def number(text: str, most: float = math.inf) -> float:
 
 
 def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
-    """Values written as `name=value`, each name once, separated by colons; special characters are escaped as `%20`.
-
-    `readers` maps each valid name to a parser of its value, which raises ValueError or KeyError if it is invalid.
-    """
+    """Values written as `name=value:…`, each name once, by parsers that raise ValueError or KeyError."""
     values: dict[str, Value] = {}
     for part in text.split(":"):
         name, equals, value = part.partition("=")

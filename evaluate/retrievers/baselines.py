@@ -1,12 +1,12 @@
 """The baselines: the pool in random order, the file open in the editor, and the best possible order of the chunks."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 
-from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Floats, Pool, PoolScores, Queries, Retriever, Scan, Span
+from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Floats, Pool, PoolScores, Queries, Retriever, Scan
 from lake.exact import Mask
 
 
@@ -35,38 +35,30 @@ def by_gold(pool: Pool, queries: Queries) -> PoolScores:
         rows_of[file].append(row)
     for query, spans in enumerate(queries.gold):
         own, row = (query, 0) if pool.side_by_side else (0, query)
-        here = {span.path: rows_of[own, span.path] for span in spans}
-        _rate(pool, here, spans, overlaps[row], covering[row])
+        grade = {span.path: span.grade for span in spans}
+        # The lines of the files with gold, end to end, and on them the positions of the chunks that share some.
+        gold, places = np.zeros(0, np.bool_), dict[int, slice]()
+        for path in sorted(grade):
+            here = [(span.line_start, span.line_end) for span in spans if span.path == path]
+            chunks = np.array(rows_of[own, path], np.int64)
+            start, end = pool.line_start[chunks], pool.line_end[chunks]
+            of_file = np.zeros(max([*(last for _, last in here), int(end.max(initial=0))]), np.bool_)
+            for first, last in here:
+                of_file[first:last] = True
+            before = np.concatenate(([0], np.cumsum(of_file)))
+            n_gold = before[end] - before[start]
+            shares = np.flatnonzero(n_gold)
+            n_either = (end - start)[shares] + before[-1] - n_gold[shares]
+            overlaps[row, chunks[shares]] = n_gold[shares] / n_either * grade[path]
+            for chunk, first, last in zip(*(each[shares].tolist() for each in (chunks, start, end)), strict=True):
+                places[chunk] = slice(len(gold) + first, len(gold) + last)
+            if any(first == last for first, last in here):
+                # An empty gold text shares no line with itself.
+                overlaps[row, chunks[end == 0]] = grade[path]
+            gold = np.append(gold, of_file)
+        for rank, chunk in enumerate(_greedy(places, gold)):
+            covering[row, chunk] = -rank
     return PoolScores(pool.spread(overlaps), lines=pool.spread(covering))
-
-
-def _rate(
-    pool: Pool, rows_of: Mapping[str, Sequence[int]], spans: Sequence[Span], overlaps: Floats, covering: Floats
-) -> None:
-    """Write each chunk's overlap with one query's gold, and its position in the covering order, into the arrays."""
-    grade = {span.path: span.grade for span in spans}
-    # The lines of the files with gold, end to end, and on them the positions of the chunks that share some.
-    gold, places = np.zeros(0, np.bool_), dict[int, slice]()
-    for path in sorted(grade):
-        here = [(span.line_start, span.line_end) for span in spans if span.path == path]
-        rows = np.array(rows_of[path], np.int64)
-        start, end = pool.line_start[rows], pool.line_end[rows]
-        of_file = np.zeros(max([*(last for _, last in here), int(end.max(initial=0))]), np.bool_)
-        for first, last in here:
-            of_file[first:last] = True
-        before = np.concatenate(([0], np.cumsum(of_file)))
-        n_gold = before[end] - before[start]
-        shares = np.flatnonzero(n_gold)
-        n_either = (end - start)[shares] + before[-1] - n_gold[shares]
-        overlaps[rows[shares]] = n_gold[shares] / n_either * grade[path]
-        for row, first, last in zip(*(each[shares].tolist() for each in (rows, start, end)), strict=True):
-            places[row] = slice(len(gold) + first, len(gold) + last)
-        if any(first == last for first, last in here):
-            # An empty gold text shares no line with itself.
-            overlaps[rows[end == 0]] = grade[path]
-        gold = np.append(gold, of_file)
-    for rank, row in enumerate(_greedy(places, gold)):
-        covering[row] = -rank
 
 
 def _greedy(places: Mapping[int, slice], gold: Mask) -> Iterator[int]:

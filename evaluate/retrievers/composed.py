@@ -45,15 +45,15 @@ def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
     return Index(search, sum(index.n_bytes for index in indexes))
 
 
-def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
+def fusing(each: Sequence[Retriever]) -> Retriever:
     """A retriever that fuses the rankings of others."""
-    names = " and ".join(part.name for part in each)
+    names = [part.name for part in each]
     bounds = [part.tasks for part in each if part.tasks] or [()]
     return Retriever(
-        name=name,
+        name=":".join(["hybrid", *names]),
         title=f"{' + '.join(part.title for part in each)}, fused",
-        meaning=f"Reciprocal rank fusion of {names} over the same chunks: the sum of 1 / (60 + rank). Equal scores "
-        "share their mean rank; a retriever adds nothing to chunks that it does not return.",
+        meaning=f"Reciprocal rank fusion of {' and '.join(names)} over the same chunks: the sum of 1 / (60 + rank). "
+        "Equal scores share their mean rank; a retriever adds nothing to chunks that it does not return.",
         index=partial(fuse, each=tuple(each)),
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
@@ -73,11 +73,10 @@ def _fusing_named(arguments: str) -> Retriever:
     if len(names) < 2 or len(set(names)) < len(names):
         message = f"hybrid:{arguments} needs two or more different retrievers"
         raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
-    each = [component("hybrid", name) for name in names]
-    return fusing(":".join(["hybrid", *(part.name for part in each)]), each)
+    return fusing([component("hybrid", name) for name in names])
 
 
-HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
+HYBRID = replace(fusing((BM25_OKAPI, SYMBOLS)), name="hybrid")
 
 
 def component(caller: str, name: str) -> Retriever:
@@ -109,10 +108,10 @@ def search_twice(pool: Pool, *, both: Retriever) -> Index:
     return Index(search, once.n_bytes)
 
 
-def in_two_passes(both: Retriever, name: str = "") -> Retriever:
+def in_two_passes(both: Retriever) -> Retriever:
     """A retriever that searches twice with another one."""
     return Retriever(
-        name=name or f"repocoder:{both.name}",
+        name=f"repocoder:{both.name}",
         title=f"{both.title}, in two passes",
         meaning="The first pass finds the best chunk outside the query's own file; the second pass searches with the "
         f"query followed by the text of that chunk. Each pass is {both.name}: {both.meaning}",
@@ -128,7 +127,7 @@ def in_two_passes(both: Retriever, name: str = "") -> Retriever:
     )
 
 
-_REPOCODER = in_two_passes(JACCARD_REGEX, "repocoder")
+_REPOCODER = replace(in_two_passes(JACCARD_REGEX), name="repocoder")
 
 _MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
 TOP = 100

@@ -27,7 +27,7 @@ BLOCK = 16_384
 def cosine_index(
     look_up: Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
 ) -> Index:
-    """An index over the vectors of a pool's chunks, by the key of each text: equal texts get bit-identical scores.
+    """An index over the vectors of a pool's chunks; equal texts get bit-identical scores.
 
     `look_up` returns the keys of queries, and the vectors of those that have one.
     """
@@ -130,10 +130,7 @@ def embedded(model: Model, pool: Pool) -> Index:
 
 
 def prepare(model: Model, store: VectorStore, run_texts: RunTexts, track: TrackSteps) -> dict[str, str]:
-    """Embed all chunks and queries that have no vector yet; return how many were cut as too long for the model.
-
-    Distinct texts are counted: a repeated one is embedded once.
-    """
+    """Embed all chunks and queries that have no vector yet; return how many different ones the model cuts."""
     keys: dict[TextKind, set[str]] = {"document": set(), "query": set()}
     for part in run_texts():
         for (kind, of_run), texts in zip(keys.items(), part, strict=True):

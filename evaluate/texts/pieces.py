@@ -5,7 +5,6 @@ For non-ASCII text Python decides what a letter is, as another library may follo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,10 +21,7 @@ _ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
 
 
 class Pieces(NamedTuple):
-    """The distinct pieces of some texts, sorted; ones of (lines, pieces), an entry per occurrence; texts' first lines.
-
-    The lines of all texts are end to end; their number ends `first_line`.
-    """
+    """The distinct pieces of some texts, sorted; ones of (lines, pieces), one per occurrence; texts' first lines."""
 
     vocabulary: pl.Series
     of_lines: scipy.sparse.csr_array
@@ -63,7 +59,8 @@ def cut_lines(texts: pl.Series) -> Pieces:
     plain = plain.select("first", pieces=pl.col("text").str.extract_all(rf"{_ASCII_PIECE}|\n"))
     rest, easy = pl.collect_all([lines.filter(~is_ascii), plain.with_columns(n=pl.col("pieces").list.len())])
     cut = list(map(pieces, rest["text"]))
-    piece = easy["pieces"].explode(empty_as_null=False).extend(token_column(cut))
+    of_rest = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
+    piece = easy["pieces"].explode(empty_as_null=False).extend(of_rest)
     length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
     is_end = (piece == "\n").to_numpy()
@@ -85,11 +82,6 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
     """All distinct pieces of some texts, sorted, and their counts: (texts, pieces), with sorted columns in each row."""
     cut = cut_lines(texts)
     return cut.vocabulary, cut.counts(cut.first_line[:-1], cut.first_line[1:])
-
-
-def token_column(cut: Sequence[Sequence[str]]) -> pl.Series:
-    """Lists of tokens concatenated to one column."""
-    return pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
 
 
 def numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:

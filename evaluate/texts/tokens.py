@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import overload
 
 import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces, numbered, token_column
+from evaluate.texts.pieces import count_pieces, numbered
 from lake.exact import Floats, Integers, Mask
 from lake.text import is_blank, pieces, regex_tokens, words
 
@@ -41,13 +42,9 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Counted:
-    """The token counts of some texts.
+    """The token counts of some texts: (texts, columns), sorted in each row; `column` has each column's token.
 
-    Attributes:
-        counts: (texts, columns), sorted in each row; for several pools (texts, pools × columns), where a text uses only
-            the columns of its own pool.
-        column: The position in `tokens` of each column, ascending.
-        n_pools: The number of pools that the texts come from, if pools are side by side.
+    For several pools they are (texts, pools × columns), where a text uses only the columns of its own pool.
     """
 
     tokens: Vocabulary
@@ -83,10 +80,7 @@ class Counted:
         return Counted(self.tokens, moved, self.column[kept], n_pools)
 
     def of_queries(self, queries: Counted) -> Counted:
-        """Counts of queries over the same columns; with several pools, one query per pool.
-
-        Tokens that no text contains get additional columns at the end.
-        """
+        """Counts of queries, one per pool if several, over the same columns, with others for new tokens at the end."""
         column, n_columns = self.tokens.places_of(queries.tokens)[queries.column], len(self.column)
         at = np.searchsorted(self.column, column)
         column = np.where(np.append(self.column, -2)[at] == column, at, -1)
@@ -225,6 +219,6 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     """The counts of documents given as lists of tokens; columns are sorted by token, whatever the other documents."""
     cut = list(documents)
     row = np.repeat(np.arange(len(cut), dtype=np.int32), np.array([*map(len, cut)], np.int64))
-    vocabulary, column = numbered(token_column(cut))
+    vocabulary, column = numbered(pl.Series(list(chain.from_iterable(cut)), dtype=pl.String))
     cells = scipy.sparse.coo_array((np.ones(len(row)), (row, column)), shape=(len(cut), len(vocabulary)))
     return Counted.of(vocabulary, scipy.sparse.csr_array(cells.tocsr()))

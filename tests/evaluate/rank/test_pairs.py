@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
-from evaluate.rank.ranking import Ranked, rank
+from evaluate.rank.ranking import Ranked, hits_by_run, rank
 from evaluate.retrievers import POOLS_AT_ONCE, Pool, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.texts.tokens import Texts
@@ -38,7 +38,7 @@ class Made:
         by_pool = queries_by_pool(self.items, self.pools, retriever.n_side_by_side)
         if sees:
             gains = self.gains.lazy() if sees == "gains" else None
-            by_pool = with_gold(by_pool, self.items, self.pools, self.gold, gains)
+            by_pool = with_gold(by_pool, self.items, self.pools, self.gold, gains, "gain")
         return rank(retriever, by_pool, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
 
@@ -71,7 +71,7 @@ asked_pools = st.lists(st.tuples(code, st.lists(code, max_size=7)), min_size=1, 
 
 def _same(together: Ranked, alone: Ranked) -> None:
     order = ["item_id", "part", "rank"]
-    assert together.hits.sort(order).equals(alone.hits.sort(order))
+    assert hits_by_run({"": together}).sort(order).equals(hits_by_run({"": alone}).sort(order))
     assert (sorted(together.ties), together.failed) == (sorted(alone.ties), alone.failed)
 
 
@@ -119,7 +119,7 @@ def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: ob
     ranked = made([("a", ["a", "b"]), ("b", ["b"])]).together(wrong, TASK)
     assert list(ranked.failed) == ["item 0", "item 1"]
     assert all(why in error for error in ranked.failed.values())
-    assert ranked.hits.is_empty()
+    assert hits_by_run({"": ranked}).is_empty()
 
 
 def test_only_small_pools_of_ones_own_are_put_side_by_side() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.rank.ranking import Ranked, cost_rows, rank
+from evaluate.rank.ranking import Ranked, cost_rows, hits_by_run, rank
 from evaluate.retrievers import Pool, PoolScores, Queries, Retriever, Scan, retrievers
 from evaluate.texts.tokens import Texts
 from lake.catalog.protocol import TieRule
@@ -52,7 +52,7 @@ def _rank(
 
 
 def _order(ranked: Ranked, item_id: str = "item/0") -> list[int]:
-    hits = ranked.hits.filter(pl.col("item_id") == item_id)
+    hits = hits_by_run({"": ranked}).filter(pl.col("item_id") == item_id)
     assert hits["rank"].to_list() == list(range(1, hits.height + 1))
     return hits["chunk"].to_list()
 
@@ -68,7 +68,7 @@ def test_ranks_are_scores_descending_then_the_pools_order(scores: list[float]) -
 def test_under_hash_ties_only_equal_scores_change_places(scores: list[float]) -> None:
     ranked = _rank(_given([scores]), _pool(len(scores)), _queries(), tie="hash")
     by_pool = _rank(_given([scores]), _pool(len(scores)), _queries())
-    assert ranked.hits["score"].to_list() == by_pool.hits["score"].to_list()
+    assert hits_by_run({"": ranked})["score"].to_list() == hits_by_run({"": by_pool})["score"].to_list()
     assert sorted(_order(ranked)) == sorted(_order(by_pool))
 
 
@@ -89,13 +89,13 @@ def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
     alike = _scorer(lambda pool, queries: np.full((len(queries), len(pool)), 7.0))
     pool, queries = _pool(40), _queries(3)
     kinds = (alike, retrievers()["random"])
-    mine, chance = (_rank(retriever, pool, queries, tie="hash").hits.drop("score") for retriever in kinds)
+    mine, chance = (hits_by_run({"": _rank(retriever, pool, queries, tie="hash")}).drop("score") for retriever in kinds)
     assert mine.equals(chance)
 
 
 def test_chance_hits_as_often_as_the_hypergeometric_distribution_says() -> None:
     n, n_relevant, k, n_items = 25, 5, 10, 3000
-    hits = _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash", depth=k).hits
+    hits = hits_by_run({"": _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash", depth=k)})
     hit = hits.filter(pl.col("chunk") < n_relevant)["item_id"].n_unique() / n_items
     expected = 1 - np.prod([(n - n_relevant - drawn) / (n - drawn) for drawn in range(k)])
     assert abs(hit - expected) < 4 * (expected * (1 - expected) / n_items) ** 0.5
@@ -130,7 +130,7 @@ def test_a_retriever_error_fails_only_its_pools_items(score: Callable[[Pool, Que
         re.match(rf"tests/evaluate/rank/test_ranking.py(:\d+)?: {re.escape(message)}", error)
         for error in ranked.failed.values()
     )
-    assert set(ranked.hits["item_id"]) == {"item/0", "item/1"}
+    assert set(hits_by_run({"": ranked})["item_id"]) == {"item/0", "item/1"}
     assert len(ranked.query_seconds) == 2
 
 
@@ -139,7 +139,7 @@ def test_a_query_that_could_not_be_answered_fails_alone() -> None:
     ranked = _rank(_scorer(lambda pool, queries: answer), _pool(2), _queries(2))
     assert ranked.failed == {"item/1": "no vector"}
     assert _order(ranked) == [1, 0]
-    assert set(ranked.hits["item_id"]) == {"item/0"}
+    assert set(hits_by_run({"": ranked})["item_id"]) == {"item/0"}
 
 
 def test_a_part_costs_what_ranking_it_took_and_nothing_was_timed_of_a_query_that_failed() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.rank.ranking import rank
+from evaluate.rank.ranking import hits_by_run, rank
 from evaluate.retrievers import Pool, Queries, Retriever, Span, retrievers
 from evaluate.retrievers.composed import fused
 from evaluate.systems import ranking_code, retriever_named
@@ -15,7 +15,7 @@ from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
 def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
     ranked = rank(retrievers()[name], [(pool, queries)], tie="pool", depth=None, cut_offs=[])
-    hits = ranked.hits.filter(part="ranking")
+    hits = hits_by_run({"": ranked}).filter(part="ranking")
     return [hits.filter(item_id=item_id)["chunk"].to_list() for item_id in queries.item_id]
 
 
