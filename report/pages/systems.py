@@ -8,12 +8,11 @@ import numpy as np
 import polars as pl
 
 from lake.pools import stratified
-from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
-from report.leaderboard.verdicts import in_words, profile
+from report.leaderboard.verdicts import in_words, profile, reference_row
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
@@ -29,12 +28,7 @@ Picked = Mapping[str, Any]
 
 
 def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
-    """The results of the systems of some rows of a board; tables are read once for all of them.
-
-    `numbers` and `picked` are the system's part of :func:`_numbers` and :func:`items_of`, `middle` is the median
-    system, and `verdict` compares the run with the run `against`. `above` and `below` are the slices with the largest
-    differences to the median, at most N_APART each; `widest` is the largest of all, 1 if there is none.
-    """
+    """The results of some rows of a board, compared with its median system and with the run `against`."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
     items, by_run = items_of(board), _numbers(board)
@@ -61,12 +55,10 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
     """The run that a run is compared with: the benchmark's reference, or for the reference the first other system."""
-    scored = [row.run for row in board.every if row.head is not None]
-    name = reference_of(board.benchmark.kind, {run.system for run in scored})
-    reference = next((run for run in scored if run.system == name), None)
-    if reference is None or run.run_id != reference.run_id:
-        return reference
-    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
+    reference = reference_row(board)
+    if reference and reference.run.run_id != run.run_id:
+        return reference.run
+    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None) if reference else None
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
@@ -85,11 +77,7 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
-    """Run → the items to show: `won`, `lost` and `drawn`.
-
-    `won` and `lost` have the N_ITEMS largest gains and losses compared with :func:`reference_run`, the first by id if
-    equal; `drawn` is a seeded sample of the items with a score, the same for all runs.
-    """
+    """Run → items `won` and `lost` most clearly against :func:`reference_run`, and `drawn` by a seed for all."""
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
@@ -131,9 +119,8 @@ _FILES = ("scores", "rankings", "aggregates")
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
     # System → benchmark → its results on the first board that has it, and its rows on the others.
-    by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in facts.runs}
+    by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in material.runs}
     for board in material.every_board:
         name = board.benchmark.name
         new = [row for row in board.every if name not in by_system[row.run.system]]
@@ -143,16 +130,16 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             if row not in new:
                 by_system[row.run.system][name]["others"].append((board, row))
     for system, by_benchmark in by_system.items():
-        runs = [run for run in facts.runs if run.system == system]
-        made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
+        runs = [run for run in material.runs if run.system == system]
+        made_of = (material.chunkers.get(runs[0].chunker or ""), material.retrievers.get(runs[0].retriever or ""))
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
-        benchmarks = [benchmark for name, benchmark in facts.benchmarks.items() if name in used]
+        benchmarks = [benchmark for name, benchmark in material.benchmarks.items() if name in used]
         files = {name: table_files(material.downloads, name, benchmarks) for name in _FILES}
         values = {
             "system": system,
             "runs": runs,
-            "own": [run for run in runs if not facts.benchmarks[run.benchmark].is_edition],
+            "own": [run for run in runs if not material.benchmarks[run.benchmark].is_edition],
             "again": PUBLISHED_AGAIN,
             "standings": list(by_benchmark.values()),
             "declared": declared,
@@ -168,7 +155,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             for board, row in [(part["first"]["board"], part["first"]["row"])]
             if row.head
         ]
-        yield Page(facts.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
+        yield Page(material.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
 
 
 SYSTEM_PAGES = Publisher("systems", 90, __doc__, _pages)
