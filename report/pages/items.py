@@ -6,7 +6,7 @@ import polars as pl
 
 from report.format import page_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
-from report.items.roster import Roster, class_texts, classes_of, list_columns, listing, shards
+from report.items.roster import Roster, class_texts, classes_of, listing, shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.publisher import Page, Publisher, SiteMaterial
@@ -87,7 +87,9 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     }
     files |= text_files
     files[f"{folder}/about.js"] = data_file(f"{key}/about", about)
-    files[f"{folder}/list.js"] = data_file(f"{key}/list", packed_json(list_columns(listed)))
+    files[f"{folder}/list.js"] = data_file(
+        f"{key}/list", packed_json(listed.rename({"item_id": "id"}).to_dict(as_series=False))
+    )
     for run, text in class_texts(roster, classes).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
     title = pl.col("class").replace_strict(range(len(LEDGER_TITLES)), [*LEDGER_TITLES.values()], return_dtype=pl.String)
