@@ -14,7 +14,7 @@ from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
 _Group = tuple[RunRow, list[tuple[RunRow, Mapping[str, Any]]], Counter[str]]
-"""A system, its comparisons with the systems ranked below it, and the number of these with each verdict."""
+"""A system, its comparisons with those ranked below it, and the number of these with each verdict."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:

@@ -8,11 +8,12 @@ import numpy as np
 import polars as pl
 
 from lake.pools import stratified
+from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
-from report.leaderboard.verdicts import in_words, profile, reference_row
+from report.leaderboard.verdicts import in_words, profile
 from report.models import ALL_ITEMS, RunRow
 from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
@@ -55,10 +56,12 @@ def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any
 
 def reference_run(board: Board, run: RunRow) -> RunRow | None:
     """The run that a run is compared with: the benchmark's reference, or for the reference the first other system."""
-    reference = reference_row(board)
-    if reference and reference.run.run_id != run.run_id:
-        return reference.run
-    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None) if reference else None
+    scored = [row.run for row in board.every if row.head is not None]
+    name = reference_of(board.benchmark.kind, {run.system for run in scored})
+    reference = next((run for run in scored if run.system == name), None)
+    if reference is None or run.run_id != reference.run_id:
+        return reference
+    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
 
 
 def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
