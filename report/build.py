@@ -116,14 +116,13 @@ def _write(
         from report.downloads import write_downloads
         from report.publisher import SiteMaterial
         from report.render import render
-        from report.tables_read import TablesRead
 
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
         metadata = {"goldspan.lake": ids[1], "goldspan.version": about["version"]}
         # The process that draws has nothing to do until the first boards are read here.
         downloaded = artist.submit(write_downloads, lake, new, metadata)
-        material = SiteMaterial(TablesRead(lake), downloaded, about, item_text, is_local=not url and item_text is None)
+        material = SiteMaterial(lake, downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
@@ -131,10 +130,10 @@ def _write(
             _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
         frame = {
-            "navigation": [entry for kind in kinds for entry in kind.entries(material.facts)],
+            "navigation": [entry for kind in kinds for entry in kind.entries(material)],
             "project": about,
             "lake_id": ids[1][:_ID_LENGTH],
-            "system_paths": material.facts.system_paths,
+            "system_paths": material.system_paths,
             "build_id": ids[0][:_ID_LENGTH],
             "changes": changes,
             "url": url,

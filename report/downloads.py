@@ -29,10 +29,9 @@ metrics, and chunks and files are published empty."""
 class Download:
     """A table of the lake to download, in the file `<name>.parquet`.
 
-    `about` is `benchmark` for tables that are imported with a benchmark. Columns in `without` are left out: long texts
-    we may not publish. Rows `of_runs` get the names of their systems. `note` is added to the table's own meaning,
-    `declares` names the thing that each row declares. A table marked `if_any` is written only if the lake has it.
-    For a table that `ships`, the file of each published edition is copied too.
+    `about` is `benchmark` for tables imported with one. Columns in `without` are texts we may not publish. Rows
+    `of_runs` get the names of their systems. `declares` names the thing that each row declares. A table `if_any` is
+    written only if the lake has it. For a table that `ships`, the file of each published edition is copied too.
     """
 
     name: str
@@ -172,10 +171,10 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
     if download.table == "hits":
         is_in_a_list = pl.col("part").is_in(["ranking", "lines"])
         by_rank = frame.filter(is_in_a_list).group_by("rank").len().sort("rank").collect()
-        n_rows = by_rank["len"].cast(pl.Int64).cum_sum()
-        if not len(n_rows) or n_rows[-1] <= most:
+        n_fitting = int((by_rank["len"].cast(pl.Int64).cum_sum() <= most).sum())
+        if n_fitting == by_rank.height:
             return frame, ""
-        depth = max(1, int((n_rows <= most).sum()))
+        depth = max(1, n_fitting)
         note = f"Only the first {depth:,} results of each list, without scores: all are too many to publish."
         # Scores hardly compress: they are nine tenths of the file.
         return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note

@@ -1,8 +1,4 @@
-"""Published results: scores on the real benchmarks, without the benchmarks' texts, in files shipped with the code.
-
-An edition is a folder `lake/published/<benchmark>-<edition>/` with a Parquet file per table. Its rows have the columns
-of the lake's tables, with the edition's name as benchmark, so they can be read together with a lake's own rows.
-"""
+"""Published results: editions `lake/published/<benchmark>-<edition>/`, with the lake's tables but no texts."""
 
 from collections.abc import Mapping
 from functools import cache

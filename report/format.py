@@ -111,24 +111,19 @@ def board_page(benchmark: str, suffix: str = "") -> str:
     return f"{slug(benchmark)}{suffix}.html"
 
 
-def items_path(benchmark: str) -> str:
-    """The path of the page that lists and shows a benchmark's items."""
-    return f"items/{slug(benchmark)}.html"
-
-
-def pairs_path(benchmark: str) -> str:
-    """The path of the page with every pair of a benchmark's systems, under its headline protocol."""
-    return f"pairs/{slug(benchmark)}.html"
+def page_path(folder: str, benchmark: str) -> str:
+    """The path of a benchmark's page in a folder: its `items`, or every pair of its systems (`pairs`)."""
+    return f"{folder}/{slug(benchmark)}.html"
 
 
 def item_address(benchmark: str, item_id: str) -> str:
     """The address of an item's view: its gold spans, what each system returned of them, and its score."""
-    return f"{items_path(benchmark)}#item={quote(item_id, safe=_OPEN)}"
+    return f"{page_path('items', benchmark)}#item={quote(item_id, safe=_OPEN)}"
 
 
 def ledger_address(benchmark: str, key: str, name: str) -> str:
     """The address of the list of items with gold in ledger class `name`, for the run with this key."""
-    return f"{items_path(benchmark)}#ledger={key}/{name}"
+    return f"{page_path('items', benchmark)}#ledger={key}/{name}"
 
 
 def run_key(run_id: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from lake.store import Lake
 from report.downloads import Stored
 from report.items.licences import ItemText
 from report.leaderboard.board import build_board
@@ -22,19 +23,17 @@ class Page:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-class SiteMaterial:
+class SiteMaterial(TablesRead):
     """The input of all pages. `is_local`: neither `url` nor `item_text` was given, so it is for this machine only."""
 
     def __init__(
-        self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText | None,
+        self, lake: Lake, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText | None,
         *, is_local: bool,
     ) -> None:  # fmt: skip
-        self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
-        self.is_local = is_local
-        self.boards = {
-            name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks
-        }
-        self.every_board = [board for boards in self.boards.values() for board in boards]
+        super().__init__(lake)
+        self.written, self.project, self.item_text, self.is_local = written, project, item_text, is_local
+        self.boards_of = {name: [build_board(self, each) for each in self.boards(name)] for name in self.benchmarks}
+        self.every_board = [board for boards in self.boards_of.values() for board in boards]
 
     @property
     def downloads(self) -> Sequence[Stored]:

@@ -27,8 +27,7 @@ DEPTH, CHARACTERS = 10, 8_000
 
 _OF_BENCHMARK = (
     "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "usage", "hits",
-    "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "comparisons", "ranks",
-    "boards",
+    "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "comparisons", "ranks", "boards",
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
@@ -44,8 +43,15 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         hint = did_you_mean(benchmark, known) or "Fill it first: make ingest evaluate"
         raise GoldspanError(f"the lake has no run of {benchmark!r}", where=str(lake.root), hint=hint, code=Exit.MISSING)
     name = f"{benchmark}-{edition}"
-    frames = {table: _of(lake, table, benchmark) for table in _OF_BENCHMARK}
-    frames["comparisons"] = _needed(frames, benchmark)
+    columns = {table: "name" if table == "benchmarks" else "benchmark" for table in _OF_BENCHMARK}
+    frames = {table: lake.scan(table).filter(**{of: benchmark}).collect() for table, of in columns.items()}
+    # The comparisons by the protocols' primary metrics, and those with the reference by any metric.
+    primary = frames["protocols"].select(*primary_measure(), protocol="name", is_primary=True)
+    kind, runs = frames["benchmarks"]["like"].item() or benchmark, frames["runs"]
+    reference = runs.filter(system=reference_of(kind, runs["system"].to_list()))["run_id"].implode()
+    rows = frames["comparisons"].join(primary, on=["protocol", *MEASURE], how="left", maintain_order="left")
+    is_needed = pl.col("is_primary") | pl.col("run_a").is_in(reference) | pl.col("run_b").is_in(reference)
+    frames["comparisons"] = rows.filter(is_needed).drop("is_primary")
     kinds = run_kinds(lake).collect()
     for table_name, download in _SHIPPED.items():
         frames[table_name] = for_readers(lake, download, frames[table_name].lazy(), kinds).collect()
@@ -73,7 +79,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     shown_files = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")
     shown_files = shown_files.join(pools, on="item_id").select("pool_id", "path").unique()
-    paths = _of(lake, "files", benchmark).with_columns(pool=pl.col("pool_id").str.strip_suffix(UNSEARCHED))
+    paths = lake.read("files", benchmark=benchmark).with_columns(pool=pl.col("pool_id").str.strip_suffix(UNSEARCHED))
     kept = paths.join(shown_files, left_on=["pool", "path"], right_on=["pool_id", "path"], how="semi").drop("pool")
     frames["files"] = _renamed(kept, benchmark, name)
     contents = lake.scan("blobs").join(kept.lazy().select("sha256"), on="sha256", how="semi")
@@ -91,23 +97,6 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
             file = folder / f"{table_name}.parquet"
             rows.write_parquet(file, compression="zstd", compression_level=19, metadata=metadata)
     return folder
-
-
-def _needed(frames: Mapping[str, pl.DataFrame], benchmark: str) -> pl.DataFrame:
-    """The comparisons by the protocols' primary metrics, and those with the reference by any metric."""
-    primary = frames["protocols"].select(*primary_measure(), protocol="name", is_primary=True)
-    kind = frames["benchmarks"]["like"].item() or benchmark
-    runs = frames["runs"]
-    reference = runs.filter(system=reference_of(kind, runs["system"].to_list()))["run_id"].implode()
-    rows = frames["comparisons"].join(primary, on=["protocol", *MEASURE], how="left", maintain_order="left")
-    is_needed = pl.col("is_primary") | pl.col("run_a").is_in(reference) | pl.col("run_b").is_in(reference)
-    return rows.filter(is_needed).drop("is_primary")
-
-
-def _of(lake: Lake, name: str, benchmark: str) -> pl.DataFrame:
-    rows = lake.scan(name)
-    column = "name" if name == "benchmarks" else "benchmark"
-    return rows.filter(pl.col(column) == benchmark).collect()
 
 
 def _renamed(rows: pl.DataFrame, benchmark: str, name: str) -> pl.DataFrame:

@@ -1,7 +1,4 @@
-"""Render templates; the only module that uses Jinja. HTML is escaped, an undefined name is an error.
-
-Also writes the data that pages load on demand: scripts that pass a named value to `site/static/load.js`.
-"""
+"""Render templates, with HTML escaped, and write scripts of data; the only module that uses Jinja."""
 
 import base64
 import json
@@ -28,14 +25,10 @@ _LEVEL = 4
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def data_file(name: str, value: object) -> bytes:
-    """A script that passes a value to the page under a name; the order of keys is kept."""
-    return data_file_of(name, _compact(value))
-
-
-def data_file_of(name: str, value: str) -> bytes:
-    """The same as :func:`data_file`, for a value that is already JSON."""
-    return f"goldspan.give({_literal(_compact(name))},{_literal(value)});\n".encode()
+def data_file(name: str, value: object, *, is_json: bool = False) -> bytes:
+    """A script that passes a value (already JSON if `is_json`) to the page under a name; keys keep their order."""
+    text = str(value) if is_json else _compact(value)
+    return f"goldspan.give({_literal(_compact(name))},{_literal(text)});\n".encode()
 
 
 def packed(content: bytes) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 from lake.averages import AVERAGES
 from lake.catalog.protocol import Primary
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.exact import exact_mean, from_steps
+from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.pools import own_pool
@@ -21,7 +21,7 @@ from lake.usage import run_costs, run_usage
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.downloads import run_kinds
 from report.editions import EDITION_TAG
-from report.format import score, slug
+from report.format import slug
 from report.models import ALL_ITEMS, BUILT_IN, COMPLETE, BenchmarkRow, ProtocolRow, RunRow, TableRow
 
 
@@ -39,25 +39,6 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
     n_chunks, n_covered = pl.col("n_chunks").sum(), pl.col("n_covered").sum()
     counts = files.join(lake.scan("chunk_status"), on="sha256").group_by("task", "chunker")
     return counts.agg(n_chunks, chunk_size=n_covered / pl.max_horizontal(n_chunks, 1))
-
-
-def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
-    """(benchmark, `subset/split/level`) → a sentence: what ties in the candidates' order are worth at accuracy@1."""
-    items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
-    gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
-    value = pl.concat_str("subset", "split", "level", separator="/")
-    orders = (
-        items.select("benchmark", "item_id", "n_candidates", value=value)
-        .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
-        .group_by("benchmark", "value")
-        .agg(first=(pl.col("candidate") == 0).mean(), chance=exact_mean(1 / pl.col("n_candidates")))
-        .collect()
-    )
-    return {
-        (benchmark, value): "equal scores keep the candidates' own order: a system that gives all of them the same "
-        f"score has accuracy@1 {score(first)}, where chance has {score(chance)}"
-        for benchmark, value, first, chance in orders.iter_rows()
-    }
 
 
 def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
@@ -101,7 +82,7 @@ class TablesRead:
         self.submissions = submitted.to_dicts()
         self.runs = self._runs()
         self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
-        self.slice_sizes, self.pool_orders, self.effects = slice_sizes(lake), pool_orders(lake), lake.read("effects")
+        self.slice_sizes, self.effects = slice_sizes(lake), lake.read("effects")
         self.steps = coverage_by_step(lake, {name: each.primary.granularity for name, each in self.protocols.items()})
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")

@@ -1,8 +1,4 @@
-"""Common parts of all charts: look, axes, legend, rendering by Vega, and the files to download.
-
-Marks are drawn in `currentColor` or custom properties of the style sheet, so one picture serves light and dark. Altair
-builds each kind of chart once, with placeholders (`@name`, here called holes) for values that differ between charts.
-"""
+"""Common parts of charts: look, legend, rendering by Vega. Altair builds each kind once, with holes (`@name`)."""
 
 import json
 import os

@@ -91,10 +91,7 @@ class Figure:
 
 @contextmanager
 def drawing(site: Path) -> Iterator[Executor]:
-    """Let another process draw the figures of this block and write their files; yield its executor for other jobs.
-
-    A thread would not do: Vega holds the interpreter lock while it draws.
-    """
+    """Let another process draw the figures of this block: in a thread, Vega would hold the interpreter lock."""
     with Engine(1).executor() as artist:
         _artists.append((artist, site))
         # Start it now: it takes a second until it can draw, during which tables are read here.
@@ -111,13 +108,14 @@ def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[s
 
 
 def draw_figure(
-    name: str, title: str, population: str, function: str, what: Sequence[object], columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-) -> Figure:  # fmt: skip
+    name: str, title: str, population: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
+) -> Figure:
     """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    numbers, (_, site) = io.StringIO(), _artists[-1]
-    csv.writer(numbers, lineterminator="\n").writerows([columns, *rows])
-    about = (title, population, numbers.getvalue())
+    text, (_, site) = io.StringIO(), _artists[-1]
+    numbers = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    numbers.writeheader()
+    numbers.writerows(rows)
+    about = (title, population, text.getvalue())
     return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
 
 

@@ -76,11 +76,7 @@ _DASHED = ("baseline", "oracle")
 def line_chart(
     curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[int, int]] = ()
 ) -> str:
-    """A chart of a curve per system, with its name at its end: over steps, or on a logarithmic axis with marks.
-
-    Curves without a label are drawn faintly. `front` are the marks on the frontier, as (curve, index of the place), the
-    cheapest first: they are numbered from 1 and joined.
-    """
+    """A chart of a curve per system, faint without a label; `front` are (curve, place) of the marks that are joined."""
     has_marks = any(curve.is_sized for curve in curves)
     places = [at for curve in curves for at in curve.places]
     labelled = [number for number, curve in enumerate(curves) if curve.label]

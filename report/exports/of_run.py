@@ -124,8 +124,6 @@ PROTOCOL = "contextbench@official-v1"
 """The protocol of ContextBench's own evaluator, whose output format is written. Protocols of own data that have these
 rules have another name."""
 
-NO_CONTEXT = "no_context_extracted"
-
 
 def trec(ranking: pl.DataFrame) -> bytes:
     """A ranking from :attr:`ExportedRun.ranking` as a TREC run: query, Q0, document, rank, score, run."""
@@ -225,7 +223,7 @@ _Numbers = dict[str, tuple[float | None, ...]]
 def _instance(item_id: str, by_metric: _Numbers, steps: list[dict[str, object]]) -> dict[str, object]:
     n_steps = by_metric["n_steps"][0]
     if n_steps is None:
-        return {"instance_id": item_id, "error": NO_CONTEXT}
+        return {"instance_id": item_id, "error": "no_context_extracted"}
     instance: dict[str, object] = {
         "instance_id": item_id,
         "num_steps": int(n_steps),

@@ -108,16 +108,15 @@ def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyF
     if not roster.budget:
         return _clamped(ranked, files)
     axis = LineOffsets.of(files.select("pool_id", "path", "n_nws").unique(["pool_id", "path"]))
-    cases = ranked.select(_CASE).unique().sort(_CASE).with_row_index("case").collect()
+    cases = ranked.select(_CASE).unique().sort(_CASE).with_columns(case=pl.int_range(pl.len())).collect()
     pools = files.lazy().select("item", "pool_id").unique()
-    case = pl.col("case").cast(pl.Int64).alias("item")
     spans = ranked.join(cases.lazy(), on=_CASE).join(pools, on="item").filter(pl.col("line_start").is_not_null())
-    placed = axis.place(spans.select(case, "pool_id", "path", "rank", "line_start", "line_end"))
+    placed = axis.place(spans.select(pl.col("case").alias("item"), "pool_id", "path", "rank", "line_start", "line_end"))
     # Lines use the budget in the order of rank, then line; the first line that exceeds it ends the answer.
     walked = held_pieces(placed, len(axis.n_nws_before)).sort("item", "rank", "start").with_columns(n_nws=axis.n_nws())
     left = roster.budget - (pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws"))
     taken = pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
-    numbers = axis.files.lazy().with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
+    numbers = axis.files.lazy().with_columns(at=pl.int_range(pl.len()))
     start = pl.col("start") - pl.col("offset")
     return (
         walked.with_columns(taken=taken)
@@ -125,7 +124,7 @@ def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyF
         .with_columns(axis.file_at("start").alias("at"))
         .join(numbers, on="at")
         .select(pl.col("item").alias("case"), "path", start.alias("start"), end=start + pl.col("taken"), place="rank")
-        .join(cases.lazy().with_columns(pl.col("case").cast(pl.Int64)), on="case")
+        .join(cases.lazy(), on="case")
         .select(*_CASE, "path", "start", "end", "place")
     )
 

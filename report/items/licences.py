@@ -15,22 +15,15 @@ class ItemText(StrEnum):
 
 PERMISSIVE = frozenset(
     (
-        "0BSD", "AFL-3.0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "MIT-0",
-        "NCSA", "PSF-2.0", "Python-2.0", "Unlicense", "WTFPL", "Zlib",
+        "0bsd", "afl-3.0", "apache-2.0", "bsd-2-clause", "bsd-3-clause", "bsl-1.0", "cc0-1.0", "isc", "mit", "mit-0",
+        "ncsa", "psf-2.0", "python-2.0", "unlicense", "wtfpl", "zlib", "apache software license", "bsd license",
+        "isc license (iscl)", "mit license", "python software foundation license", "the unlicense (unlicense)",
     )
 )  # fmt: skip
-"""SPDX ids of licences that permit showing text; any other or unknown licence does not."""
-
-_NAMED = frozenset(
-    (
-        "apache software license", "bsd license", "isc license (iscl)", "mit license",
-        "python software foundation license", "the unlicense (unlicense)",
-    )
-)  # fmt: skip
-"""Names of some of these licences in the metadata of Python packages, in lower case."""
+"""Licences that permit showing text, in lower case: SPDX ids, and names in the metadata of Python packages."""
 
 
 def permits(licence: str) -> bool:
     """Whether a licence or SPDX expression (without brackets) permits showing text: one part of `OR`, all of `AND`."""
-    known, either = {name.lower() for name in PERMISSIVE} | _NAMED, licence.lower().split(" or ")
-    return any(all(part.strip() in known for part in parts.split(" and ")) for parts in either)
+    either = licence.lower().split(" or ")
+    return any(all(part.strip() in PERMISSIVE for part in parts.split(" and ")) for parts in either)

@@ -118,17 +118,6 @@ def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def list_columns(listed: pl.DataFrame) -> dict[str, object]:
-    """The rows of :func:`listing` as a list per column; repositories and languages are numbers into lists of names."""
-    columns: dict[str, object] = {"id": listed["item_id"].to_list()}
-    for name, many in (("repo", "repos"), ("language", "languages")):
-        values = listed[name].unique().sort().to_list()
-        numbers = listed[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
-        columns |= {many: values, name: numbers.to_list()}
-    scorable = listed["scorable"].cast(pl.Int8).to_list()
-    return columns | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}
-
-
 def shards(rows: pl.DataFrame, folder: str, name: str) -> tuple[list[str], dict[str, bytes]]:
     """The first item id of each shard of rows, and the data files: packed JSON named `<name>/<shard>`.
 

@@ -138,17 +138,14 @@ class Board:
         self.n_items = max((row.n_items for row in self.every), default=0)
         self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
         tasks = [protocol.task, *(row.run.task for row in self.every), *protocol.tasks]
+        # The value of the slice for each item, as an expression over table `items`.
+        of_columns = [pl.col(name).fill_null("none") for name in where[0].split("/")]
+        self.value_of_item = pl.lit(ALL_ITEMS) if where[0] == ALL_ITEMS else pl.concat_str(of_columns, separator="/")
         self.task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
 
     def has(self, name: str, rows: Iterable[BoardRow] | None = None) -> bool:
         """Whether a field is not None in the primary cell of any of `rows` (default: all compared rows)."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
-
-    @property
-    def value_of_item(self) -> pl.Expr:
-        """The value of the board's slice for each item, as an expression over table `items`."""
-        columns = [pl.col(name).fill_null("none") for name in self.slice[0].split("/")]
-        return pl.lit(ALL_ITEMS) if self.slice[0] == ALL_ITEMS else pl.concat_str(columns, separator="/")
 
     def slice_size(self, name: str) -> tuple[int, int]:
         """The number of values of a slice, and of items in all of them."""

@@ -32,10 +32,6 @@ class Frontier(NamedTuple):
     figure: Figure
     offers: Sequence[tuple[Offer, str, str]]
 
-    def cuts(self, row: BoardRow) -> list[str]:
-        """The cut-offs at which a system is on the frontier."""
-        return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
-
 
 def costs_of(board: Board) -> dict[str, Any]:
     """Rows with known costs, agents' usage, and a frontier per cost; `repair` is None if no outcome is known."""
@@ -60,7 +56,6 @@ def costs_of(board: Board) -> dict[str, Any]:
     return {
         "rows": rows,
         "hardware": sorted({row.run.cost["hardware"] for row in rows if row.run.cost is not None}),
-        "curve": by_characters(board, *primary.measure[:2]),
         "by_time": by("time", "Median query, ms", [(row, p50 and p50 * 1000) for row, p50 in times]),
         "first_gold": {run_id: steps for run_id, *steps in first.iter_rows()},
         "used": used,
@@ -113,11 +108,13 @@ def _frontier(
     drawn = (curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
     places = {offer: place for place, offer in enumerate(edge, 1)}
     numbers = [
-        (offer.row.run.system, offer.row.run.drawn, offer.column.name, offer.cost, offer.value, places.get(offer))
+        {
+            "system": offer.row.run.system, "kind": offer.row.run.drawn, "metric": offer.column.name,
+            "cost": offer.cost, "value": offer.value, "place on the frontier": places.get(offer),
+        }
         for offer in ordered
-    ]
-    columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
-    figure = figure_of(board, what, heading, "plots.line_chart", drawn, columns, numbers)
+    ]  # fmt: skip
+    figure = figure_of(board, what, heading, "plots.line_chart", drawn, numbers)
     return Frontier(ordered[0].column, figure, priced)
 
 

@@ -22,11 +22,7 @@ def shade(value: float | None, least: float, most: float) -> int:
 
 
 def heats_of(board: Board) -> list[dict[str, Any]]:
-    """A shaded grid per slice with at least two values, repositories first; of identical grids only the first.
-
-    It has the primary metric of each system over the `columns`: the values with the most items, and their numbers of
-    items. `n_values` and `n_items` are of all values, `range` is the least and greatest score of the systems.
-    """
+    """A shaded grid per slice, the values with the most items as columns; of identical grids only the first."""
     is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
     mine, grids, heats = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS), [], []
     for name in sorted(mine["slice"].unique(), key=place_of):
@@ -47,11 +43,7 @@ def heats_of(board: Board) -> list[dict[str, Any]]:
 
 
 def choices_of(board: Board) -> dict[str, Any] | None:
-    """The grid of a board's chunkers and retrievers, best rows and columns first; None if none is stored.
-
-    `chunkers` and `retrievers` are rows of table `effects`, with the mean of a row or column. `means` maps (chunker,
-    retriever) to a mean score; for the mean of a row or column, the other name is empty.
-    """
+    """The grid of chunkers and retrievers, best first, with `means` by both names, of which one may be empty."""
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
     sign = 1 if board.primary.lower_is_better else -1
     whole = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where, repo="")
@@ -160,12 +152,7 @@ def slices_of(board: Board) -> list[dict[str, object]]:
 
 
 def average_table(board: Board, average: Aggregate, reference: BoardRow | None) -> dict[str, Any]:
-    """The leaderboard in one average, ordered by the primary metric in it, and compared with a reference.
-
-    `ranked`, `baselines` and `unranked` are lines: a row with its primary cell, the HTML of each column (bold if it is
-    the best, with its n if that is not the row's), and the difference to the reference if both are over as many items.
-    `means` are the metrics shown as means over items even though the table has another average.
-    """
+    """The leaderboard in one average: lines of a row, its primary cell, the HTML of its columns, and the difference."""
     averaged = [(column, board.averaged(column, average), board.best(column, average)) for column in board.columns]
 
     def line(row: BoardRow) -> tuple[BoardRow, Cell | None, list[Markup], float | None]:

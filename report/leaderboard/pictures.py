@@ -20,12 +20,7 @@ SAME = 5e-4
 
 
 def ways_to_count(boards: Sequence[Board]) -> dict[str, Any]:
-    """The difference of the `first` and `second` system of a benchmark's first board, in `every` way to count.
-
-    A way to count is a gold rule (one per protocol of the benchmark), a cut-off of its primary metric, and an average.
-    Differences are of scores, without intervals; `turned` are the ways in which the second is ahead. The sentence is
-    empty if no way to count has scores of two systems.
-    """
+    """The difference of the first two systems by `every` gold rule, cut-off and average; `turned`: below 0."""
     runs, every = [row.run for row in boards[0].systems[:2]] if boards else [], list[dict[str, Any]]()
     for board in boards:
         rows = {row.run.system: row for row in reversed(board.rows)}
@@ -77,10 +72,13 @@ def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
         points = [(size, value) for size, value in zip(sizes, values, strict=True) if value is not None]
         places, known = zip(*points, strict=True)
         curves.append(Curve(labels[run.run_id], known, run.drawn, places, run.system))
-    rows = [(curve.system, curve.kind, *at) for curve in curves for at in zip(curve.places, curve.values, strict=True)]
+    rows = [
+        {"system": curve.system, "kind": curve.kind, "files": size, "value": value}
+        for curve in curves
+        for size, value in zip(curve.places, curve.values, strict=True)
+    ]
     first, title = of_pools[0][0], of_pools[0][0].primary.title
-    axes, columns = ("Files searched", title), ("system", "kind", "files", "value")
-    figure = line_figure(first, "pools", f"{title} by the size of the pool", axes, curves, columns, rows)
+    figure = line_figure(first, "pools", f"{title} by the size of the pool", ("Files searched", title), curves, rows)
     return {"board": first, "sizes": sizes, "lines": lines, "figure": figure}
 
 
@@ -93,19 +91,13 @@ _BUDGET = 8_000
 
 
 def figure_of(
-    board: Board,
-    name: str,
-    title: str,
-    function: str,
-    what: Sequence[object],
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
+    board: Board, name: str, title: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
 ) -> Figure:
     """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
     part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return draw_figure(path, title, population, function, what, columns, rows)
+    return draw_figure(path, title, population, function, what, rows)
 
 
 def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
@@ -121,7 +113,7 @@ def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
 
 def line_figure(
     board: Board, name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve],
-    columns: Sequence[str], rows: Sequence[Sequence[object]],
+    rows: Sequence[Mapping[str, object]],
 ) -> Figure:  # fmt: skip
     """A figure of the first MAX_CURVES curves; `axes` are the titles of x and y."""
     drawn = curves[:MAX_CURVES]
@@ -131,7 +123,7 @@ def line_figure(
         for curve in drawn
     )
     described = f"Line chart: {title}, of {counted(len(drawn), 'line')}: {ends}."
-    return figure_of(board, name, title, "plots.line_chart", (drawn, axes, described), columns, rows)
+    return figure_of(board, name, title, "plots.line_chart", (drawn, axes, described), rows)
 
 
 def steps_of(board: Board) -> dict[str, Any] | None:
@@ -146,18 +138,18 @@ def steps_of(board: Board) -> dict[str, Any] | None:
     labels = labels_of(shown)
     curves = [Curve(labels[run.run_id], covered[run.run_id][0], run.drawn, system=run.system) for run in shown]
     numbers = [
-        (row.run.system, row.run.drawn, step, value, n)
+        {"system": row.run.system, "kind": row.run.drawn, "step": step, "coverage": value, "n": n}
         for row, coverage, n in rows
         for step, value in enumerate(coverage, 1)
     ]
     of = f"{granularity} coverage".capitalize()
-    columns, title = ("system", "kind", "step", "coverage", "n"), f"{of} of all that was seen, by step"
+    title = f"{of} of all that was seen, by step"
     return {
         "granularity": granularity,
         "at": (1, 2, 3, 5, 10, 15, 20),
         "rows": rows,
         "without": [row.run.full_name for row in board.rows if row.run.run_id not in covered],
-        "figure": line_figure(board, "steps", title, ("Step", of), curves, columns, numbers),
+        "figure": line_figure(board, "steps", title, ("Step", of), curves, numbers),
     }
 
 
@@ -170,12 +162,7 @@ def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def chunk_sizes(board: Board) -> dict[str, Any] | None:
-    """Scores by chunk size in a metric of lines, as those of chunks depend on how files are cut; None without any.
-
-    `lines` are families of chunkers with one retriever, run in at least three sizes: family, run, and size in the
-    chunker's name → mean chunk size (that of the name if not measured) and score. The figure shows `n_drawn` of them:
-    the oracles, then the best.
-    """
+    """Line scores by mean chunk size, for families of chunkers with one retriever in at least three sizes, or None."""
     f1s = [column for column in board.columns if column.metric == "line_f1"]
     near = min(f1s, key=lambda column: abs(column.k - _BUDGET), default=None)
     column = board.primary if board.primary.granularity == "line" else near
@@ -196,11 +183,11 @@ def chunk_sizes(board: Board) -> dict[str, Any] | None:
     curves, numbers = [], []
     for family, run, at in lines:
         name, (places, values) = f"{run.short_name} {family}", zip(*sorted(at.values()), strict=True)
-        numbers += [(name, run.drawn, size, *place) for size, place in at.items()]
+        of_family = {"chunkers and retriever": name, "kind": run.drawn}
+        numbers += [of_family | {"size": n, "characters": size, "value": value} for n, (size, value) in at.items()]
         if (family, run, at) in chosen:
             curves.append(Curve(name, values, run.drawn, places))
-    columns = ("chunkers and retriever", "kind", "size", "characters", "value")
     axes, title = ("Non-whitespace characters per chunk", column.title), f"{column.title} by the size of chunks"
-    figure = line_figure(board, "sizes", title, axes, curves, columns, numbers)
+    figure = line_figure(board, "sizes", title, axes, curves, numbers)
     sizes = sorted({size for _, _, at in lines for size in at})
     return {"column": column, "lines": lines, "sizes": sizes, "n_drawn": len(chosen), "figure": figure}

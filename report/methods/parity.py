@@ -1,9 +1,4 @@
-"""The results compared with those of other implementations, and with expectations stated before any result was known.
-
-`python -m tests.parity` writes the table of parity; the tests compare it with what they find. Expectations are judged
-by the verdicts of the board, which are adjusted for all pairs: a pair that is not significantly different neither
-agrees nor disagrees with an expectation.
-"""
+"""Results compared with other implementations' (a table by `python -m tests.parity`), and with prior expectations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,11 +107,7 @@ PARITY_TABLE = Path(__file__).with_suffix(".csv")
 
 
 class Parity(NamedTuple):
-    """One quantity compared with an implementation outside this project, the `reference`.
-
-    `n_equal` of the `n_compared` values are equal to within 1e-12 (relative for values above 1). `explanation` is the
-    known reason for differences.
-    """
+    """One quantity compared with an outside `reference`; equal means within 1e-12 (relative for values above 1)."""
 
     reference: str
     quantity: str

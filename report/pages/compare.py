@@ -1,29 +1,27 @@
 """Compare: two to six systems beside one another: verdicts, where they differ, and every item on which they do.
 
-Scripts load the outcome of each system on each item, as exact numbers, so that they compute the same as `evaluate`. A
-board has a file on its items and one per run: for every item the primary metric's value, and the ledger class with most
-of its gold. Numbers are stored as positions in the list of distinct numbers, from 1; 0 means no number.
+Scripts load each system's exact number on each item, so that they compute the same as `evaluate`: as its position in
+the list of distinct numbers, from 1; 0 means no number.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from lake.verdict import IN_WORDS, INSEPARABLE, PAIR_ALONE, both_ways
-from report.format import COMPARE, items_path, number_key, pairs_path, run_key, slug, title_of, visible
+from report.format import COMPARE, number_key, page_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, ledger_of
 from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
-from report.render import data_file, packed
+from report.render import data_file, packed, packed_json
 
 MOST = 6
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
-"""An id that ends with a number: ids with consecutive numbers are stored as a range."""
+"""An id that ends with a number, by which ids with the same beginning are sorted."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
@@ -35,8 +33,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             name = f"{outcomes.name}/slice-{number}"
             files[f"{name}.js"] = data_file(name, _stratum(outcomes, stratum))
     boards_of = [
-        (benchmark, pairs_path(name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
-        for name, benchmark in material.facts.benchmarks.items()
+        (benchmark, page_path("pairs", name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
+        for name, benchmark in material.benchmarks.items()
     ]
     values = {"benchmarks": boards_of, "n_boards": len(every), "most": MOST}
     description = "Two to six systems compared: verdict, difference by repository, every item that flips."
@@ -55,7 +53,7 @@ def _said(outcomes: BoardOutcomes) -> dict[str, object]:
         "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.rule.direction],
         "slice": title_of(board.slice[0]),
         "strata": outcomes.strata,
-        "items": items_path(board.benchmark.name),
+        "items": page_path("items", board.benchmark.name),
         "first": list(map(run_key, first if len(first) > 1 else outcomes.run_ids[:2])),
         "runs": [
             {
@@ -95,7 +93,7 @@ def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
         ],
         "precision": [ledger.get(run_id, {}).get("precision") for run_id in run_ids],
         "columns": PAIR_COLUMNS,
-        "pairs": packed(json.dumps(outcomes.pairs.filter(slice_value=value).drop("slice_value").rows()).encode()),
+        "pairs": packed_json(outcomes.pairs.filter(slice_value=value).drop("slice_value").rows()),
     }
 
 
@@ -107,11 +105,7 @@ PAIR_COLUMNS = (
 
 
 class BoardOutcomes:
-    """A board's outcomes: `rows` with scores, the values of its slice (`strata`, the opening one first), and `items`.
-
-    `name` is the prefix of the names of its data files; `items` has each item's stratum as a number. `pairs` has
-    PAIR_COLUMNS and `slice_value`, sorted by `b`, then `a`, a run behind `b`; differences are `b` minus `a`.
-    """
+    """A board's rows with scores, the values of its slice (`strata`), items, and pairs (differences: b minus a)."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -148,7 +142,7 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
         .with_columns(slice_value=board.value_of_item, prefix=prefix, number=number.cast(pl.Int64))
         .join(pl.LazyFrame({"slice_value": strata, "stratum": range(len(strata))}, kinds), on="slice_value")
         .sort("stratum", pl.coalesce("prefix", "item_id"), "number", "item_id")
-        .select("item_id", "repo", "language", "stratum", "prefix", "number")
+        .select("item_id", "repo", "language", "stratum")
         .collect()
     )
 
@@ -171,11 +165,7 @@ def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) ->
 
 
 def _values(outcomes: BoardOutcomes) -> dict[str, Grid]:
-    """Arrays of shape (runs, items), NaN where unknown, by name; `value` to `denominator` are of the primary metric.
-
-    `why` is the number, from 1, of the ledger class with most of the item's gold; `n_gold`, `found` and `returned` are
-    the amounts of gold and of gold found in the ledger, and the number of lines returned.
-    """
+    """Arrays of shape (runs, items): primary metric, ledger (`why`: its largest class, from 1), lines returned."""
     board, lake = outcomes.board, outcomes.board.facts.lake
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
@@ -225,7 +215,7 @@ def _described(items: pl.DataFrame, mean: Grid) -> dict[str, object]:
     most = float(np.abs(mean).max(initial=0.0)) or 1.0
     described: dict[str, object] = {
         "n": items.height,
-        "ids": packed(json.dumps(_ranges(items), separators=(",", ":")).encode()),
+        "ids": packed_json(items["item_id"].to_list()),
         "stratum": _bytes(items["stratum"].to_numpy(), int(items["stratum"].n_unique())),
         "ease": _bytes(np.rint(np.maximum(mean, 0) / most * 255), 1),
     }
@@ -234,17 +224,6 @@ def _described(items: pl.DataFrame, mean: Grid) -> dict[str, object]:
         described[f"{name}s"] = values.to_list()
         described[name] = _bytes((items[name].rank("dense") - 1).to_numpy(), len(values))
     return described
-
-
-def _ranges(items: pl.DataFrame) -> list[list[object]]:
-    """The ids in order, as ranges `[prefix, first number, count]`, or `[id]` for ids without a number at the end."""
-    follows = (pl.col("prefix") == pl.col("prefix").shift(1)) & (pl.col("number") == pl.col("number").shift(1) + 1)
-    ranges = (
-        items.group_by((~follows.fill_null(value=False)).cum_sum().alias("range"), maintain_order=True)
-        .agg(pl.col("item_id", "prefix", "number").first(), n=pl.len())
-        .select("item_id", "prefix", "number", "n")
-    )
-    return [[item] if prefix is None else [prefix, number, n] for item, prefix, number, n in ranges.iter_rows()]
 
 
 COMPARE_PAGES = Publisher("compare", 60, __doc__, _pages, lambda _: [("Compare", COMPARE)])

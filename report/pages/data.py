@@ -1,9 +1,7 @@
 """Data: every table to download, how to read it, what was rejected, and how to cite.
 
-The folder of downloads is a data set with a card in the format of the Hugging Face Hub, by whose `configs`
-`datasets.load_dataset(FOLDER, TABLE)` reads a table, and with metadata in Croissant, MLCommons' vocabulary for data
-sets, version 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html). The code that reads the tables with
-three libraries is in `site/templates/snippets`, and tests run it.
+The folder of downloads is a data set with a card of the Hugging Face Hub, by whose `configs` `datasets.load_dataset`
+reads a table, and with metadata in Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html).
 """
 
 from collections.abc import Iterator, Sequence
@@ -71,9 +69,8 @@ CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
-    board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
+    board = next((boards[0] for boards in material.boards_of.values() if boards and boards[0].rows), None)
     citation = render("citation.txt", {"project": material.project})
     values = {
         "groups": groups,
@@ -82,12 +79,12 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         if board
         else [],
         "n_bytes": sum(each.n_bytes for each in material.downloads),
-        "benchmarks": list(facts.benchmarks.values()),
+        "benchmarks": list(material.benchmarks.values()),
         "card": {"card": CARD, "Croissant metadata": CROISSANT},
         "citation": citation,
-        "rejects": list(facts.rejects.head(20).iter_rows(named=True)),
-        "n_rejects": facts.rejects.height,
-        "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
+        "rejects": list(material.rejects.head(20).iter_rows(named=True)),
+        "n_rejects": material.rejects.height,
+        "stages": material.rejects["stage"].value_counts().sort("stage").rows(),
     }
     tables: dict[str, list[Stored]] = {}
     for stored in material.downloads:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from report.format import items_path, run_key, slug, visible
+from report.format import page_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
-from report.items.roster import Roster, class_texts, classes_of, list_columns, listing, shards
+from report.items.roster import Roster, class_texts, classes_of, listing, shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
 from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.publisher import Page, Publisher, SiteMaterial
@@ -23,11 +23,11 @@ FIRST = 10
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
+    rosters = [Roster(boards[0]) for boards in material.boards_of.values() if boards]
     description = (
         "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
     )
-    lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
+    lines = [(roster.board.benchmark, page_path("items", roster.benchmark), len(roster.runs)) for roster in rosters]
     yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description)
     while rosters:
         # Keep only one benchmark's items in memory: they are many.
@@ -69,7 +69,7 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
                 "key": run_key(run.run_id),
                 "title": visible(run.full_name),
                 "kind": run.kind,
-                "page": f"../{material.facts.system_paths[run.system]}",
+                "page": f"../{material.system_paths[run.system]}",
                 "steps": run.has_steps,
             }
             for run in roster.runs
@@ -87,7 +87,9 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     }
     files |= text_files
     files[f"{folder}/about.js"] = data_file(f"{key}/about", about)
-    files[f"{folder}/list.js"] = data_file(f"{key}/list", packed_json(list_columns(listed)))
+    files[f"{folder}/list.js"] = data_file(
+        f"{key}/list", packed_json(listed.rename({"item_id": "id"}).to_dict(as_series=False))
+    )
     for run, text in class_texts(roster, classes).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
     title = pl.col("class").replace_strict(range(len(LEDGER_TITLES)), [*LEDGER_TITLES.values()], return_dtype=pl.String)
@@ -104,7 +106,7 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     }
     n_items, title_of_page = f"{board.benchmark.n_scorable:,}", f"{board.benchmark.title}, items"
     description = f"The {n_items} items of {board.benchmark.title}, one by one: gold, what systems returned, scores."
-    return Page(items_path(name), title_of_page, "items_of.html", values, description, files)
+    return Page(page_path("items", name), title_of_page, "items_of.html", values, description, files)
 
 
 def _entries(facts: TablesRead) -> list[tuple[str, str]]:

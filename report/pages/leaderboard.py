@@ -1,7 +1,4 @@
-"""Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.
-
-Also the data that the page loads on demand: a file per board, and one per measure with all slices.
-"""
+"""Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +16,9 @@ from report.leaderboard.main_table import MainTable, average_table, choices_of, 
 from report.leaderboard.pictures import chunk_sizes, pool_sizes, steps_of, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
-from report.models import IMPORTED, MEASURE, BenchmarkRow, TableRow
+from report.models import IMPORTED, MEASURE, BenchmarkRow
 from report.publisher import Page, Publisher, SiteMaterial
-from report.render import data_file, data_file_of
+from report.render import data_file
 from report.tables_read import TablesRead
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
@@ -45,10 +42,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             pool_sizes(boards),
             costs_of(boards[0]) if any(board.every for board in boards) else None,
         )
-        for boards in material.boards.values()
+        for boards in material.boards_of.values()
     ]
-    for (name, boards), (sections, sizes, costs) in zip(material.boards.items(), requested, strict=True):
-        benchmark, files = material.facts.benchmarks[name], dict[str, bytes]()
+    for (name, boards), (sections, sizes, costs) in zip(material.boards_of.items(), requested, strict=True):
+        benchmark, files = material.benchmarks[name], dict[str, bytes]()
         for section in sections:
             board = section["board"]
             # Only here, since these read all numbers of a board.
@@ -63,7 +60,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "readings": ways_to_count(boards),
             "costs": costs,
             "shade": shade,
-            **_words(material.facts, benchmark, boards),
+            **_words(material, benchmark, boards),
         }
         description = f"{benchmark.title}: {sections[0]['verdict']}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
@@ -75,14 +72,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 def _section(board: Board) -> dict[str, Any]:
     """The section of one protocol on a benchmark's pages; the protocol's own average comes first in `tables`."""
     reference, rule, task = reference_row(board), board.protocol, board.task
-    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
     rules = {
         "Gold": rule.gold,
         # Contexts are compared with the gold as sets of lines, without a relevance rule.
         "Relevant": "" if rule.has_contexts else rule.relevance,
         "Query": task.query if task else "",
         "Pool": task.pool if task else "",
-        "Ties": order if task and task.tie == "pool" else "",
+        "Ties": "equal scores keep the candidates' own order" if task and task.tie == "pool" else "",
     }
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
     return {
@@ -118,23 +114,19 @@ def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) 
     """The values of the descriptions below the boards: declarations of all names on them, and caveats."""
     runs = [row.run for board in boards for row in board.every]
     columns = {column.metric: column for board in boards for column in board.columns}
-    retrievers = _named(facts.retrievers, {run.retriever for run in runs})
+    used = {name for run in runs for name in (run.retriever, run.chunker)}
+    retrievers = [each for name, each in facts.retrievers.items() if name in used]
     return {
         "has_agents": any(run.has_steps for run in runs),
         "imported": [run for run in facts.runs_of(benchmark.name) if run.origin == IMPORTED],
         "metrics": [column.rule for column in columns.values()],
-        "chunkers": _named(facts.chunkers, {run.chunker for run in runs}),
+        "chunkers": [each for name, each in facts.chunkers.items() if name in used],
         "baselines": [each for each in retrievers if "baseline" in each.tags],
         "retrievers": [each for each in retrievers if "baseline" not in each.tags],
-        "budgets": {name for name, rule in facts.metrics.items() if rule.cut == "budget"},
         # Metrics of chunks depend on how a chunker cuts; those of lines do not.
         "depends_on_cutting": [name for name, column in columns.items() if column.granularity == "chunk"],
         "neutral": [name for name, column in columns.items() if column.granularity == "line"],
     }
-
-
-def _named(declared: Mapping[str, TableRow], names: set[str | None]) -> list[TableRow]:
-    return [declaration for name, declaration in declared.items() if name in names]
 
 
 def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
@@ -148,7 +140,7 @@ def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
     return {
         f"{path}.js": data_file(path, _data(section, rows, [*paths.values()])),
         f"{path}/costs.js": data_file(f"{path}/costs", costs),
-        **{f"{to}.js": data_file_of(to, measures.get(column.measure, "{}")) for column, to in paths.items()},
+        **{f"{to}.js": data_file(to, measures.get(column.measure, "{}"), is_json=True) for column, to in paths.items()},
     }
 
 

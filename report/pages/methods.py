@@ -1,7 +1,4 @@
-"""Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals.
-
-Also a comparison of the benchmarks, oddities of their gold, and the differences between protocols of a benchmark.
-"""
+"""Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,29 +25,31 @@ _PATH = "methods.html"
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts, boards = material.facts, material.every_board
+    boards = material.every_board
     simulated = simulated_coverage().items()
     measured = {column.metric for board in boards for column in board.columns}
     # What completions need, by items; none without gold by the rule `needs`.
-    kinds = facts.lake.scan("items").drop_nulls("need").group_by("benchmark", "need").agg(n=pl.len())
+    kinds = material.lake.scan("items").drop_nulls("need").group_by("benchmark", "need").agg(n=pl.len())
     needs = kinds.sort("n", "need", descending=[True, False]).collect()
     values = {
         "parity": parity_rows(),
-        "expected": outcomes(facts),
-        "sides": [(each, _side(facts.lake, each, material.boards[name])) for name, each in facts.benchmarks.items()],
+        "expected": outcomes(material),
+        "sides": [
+            (each, _side(material.lake, each, material.boards_of[name])) for name, each in material.benchmarks.items()
+        ],
         "boards": boards,
-        "between": [difference for name in facts.benchmarks for difference in _differences(facts, name)],
-        "metrics": [metric for name, metric in facts.metrics.items() if name in measured],
-        "findings": findings(facts),
+        "between": [difference for name in material.benchmarks for difference in _differences(material, name)],
+        "metrics": [metric for name, metric in material.metrics.items() if name in measured],
+        "findings": findings(material),
         "needs": [
             (each, counts)
-            for name, each in facts.benchmarks.items()
+            for name, each in material.benchmarks.items()
             if (counts := needs.filter(benchmark=name)["need", "n"].rows())
         ],
-        "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
+        "stages": material.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": LEDGER_TITLES,
-        "benchmarks": list(facts.benchmarks.values()),
+        "benchmarks": list(material.benchmarks.values()),
         "coverage": {"means": MEANS, "rows": [(*key, cells) for key, cells in simulated], "n_sets": N_SETS},
         "max_values": MAX_VALUES,
         "least_items": LEAST_ITEMS,
@@ -119,11 +118,7 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
 
 
 def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
-    """The benchmark's first protocol compared with each other one that scored the same runs, without baselines.
-
-    `rows` has an entry per shared metric (as a ratio of sums if both have it): its title and average, the number `n` of
-    systems, the medians of both (`value`, `other`), and the `largest` difference (other minus first) with its `system`.
-    """
+    """The first protocol compared with others of its benchmark over the same runs, by each metric that both have."""
     shown = facts.boards(benchmark)
     if not shown:
         return []
@@ -136,22 +131,21 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     furthest = apart.abs().arg_max()
     medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
     columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
-    differences: list[dict[str, object]] = []
-    others = (each for each in facts.protocols.values() if each.benchmark == benchmark and each.name != shown[0].name)
-    for protocol in others:
-        other = stored.filter(protocol=protocol.name)
-        both = first.join(other, on=[*key, "run_id"], suffix="_other").sort("run_id").group_by(key)
-        summary = both.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
-        known = {tuple(row[column] for column in key): row for row in summary.iter_rows(named=True)}
+    both = first.join(stored.filter(pl.col("protocol") != shown[0].name), on=[*key, "run_id"], suffix="_other")
+    grouped = both.sort("run_id").group_by("protocol_other", *key)
+    summary = grouped.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
+    known = {(row["protocol_other"], *(row[name] for name in key)): row for row in summary.iter_rows(named=True)}
+    differences = []
+    for protocol in facts.protocols.values():
         rows = [
             {"title": column.title, "system": systems[row["run"]]} | row
             for column in columns
-            if (row := known.get((*column.measure, "micro")) or known.get((*column.measure, "macro")))
+            for means in [[known.get((protocol.name, *column.measure, average)) for average in ("micro", "macro")]]
+            if (row := means[0] or means[1])
         ]
-        if rows:
-            title = facts.benchmarks[benchmark].title
-            differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
-    return differences
+        title = facts.benchmarks[benchmark].title
+        differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
+    return [each for each in differences if each["rows"]]
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

@@ -16,12 +16,12 @@ from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "index.html"
+_OF_POINT = ("kind", "value", "low", "high")
 QUESTION = "Does searching find the code that is needed?"
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
-    boards = {name: next(iter(of), None) for name, of in material.boards.items()}
+    boards = {name: next(iter(of), None) for name, of in material.boards_of.items()}
     known = [board for board in boards.values() if board]
     scored = {board.benchmark.name: board for board in known if board.every}
     sentences = {name: agents_sentence(board) or board_sentence(board) for name, board in scored.items()}
@@ -29,13 +29,13 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     cards = [
         {
             "benchmark": benchmark,
-            "n_systems": len({run.system for run in facts.runs_of(name) if not run.baseline}),
+            "n_systems": len({run.system for run in material.runs_of(name) if not run.baseline}),
             "board": boards[name],
             "verdict": sentences.get(name, ""),
             "forest": forests.get(name),
-            "readings": ways_to_count(material.boards[name])["sentence"],
+            "readings": ways_to_count(material.boards_of[name])["sentence"],
         }
-        for name, benchmark in facts.benchmarks.items()
+        for name, benchmark in material.benchmarks.items()
     ]
     # The sections below the cards are about published editions, if there are any.
     known = [board for board in known if board.benchmark.is_edition] or known
@@ -51,9 +51,9 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "ledgers": ledgers,
         "classes": LEDGER_TITLES,
         "reading": [*filter(None, covered)] or [*filter(None, by_primary)][:1],
-        "matrix": _matrix(facts, boards),
+        "matrix": _matrix(material, boards),
     }
-    every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
+    every = " ".join(f"{material.benchmarks[name].title}: {verdict}" for name, verdict in sentences.items())
     yield Page(_PATH, QUESTION, "overview.html", values, every)
 
 
@@ -88,11 +88,10 @@ def _forest(board: Board) -> Figure | None:
     title = f"{measures}, {board.averaging}, with 95 % intervals{f', {ITEM_NOTE}' if board.is_of_items else ''}"
     scores = "; ".join(f"{point.label} {score(point.value)}" for point in points)
     numbers = [
-        (row.run.system, column.title, point.kind, point.value, point.low, point.high)
+        {"system": row.run.system, "metric": column.title} | {name: getattr(point, name) for name in _OF_POINT}
         for point, (_, row, column) in zip(points, shown, strict=True)
     ]
-    what, columns = (points, f"{title}: {scores}."), ("system", "metric", "kind", "value", "low", "high")
-    return figure_of(board, "forest", title, "plots.forest_chart", what, columns, numbers)
+    return figure_of(board, "forest", title, "plots.forest_chart", (points, f"{title}: {scores}."), numbers)
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:

@@ -7,19 +7,19 @@ from typing import Any
 
 from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, TOO_FEW, WORSE
-from report.format import pairs_path
+from report.format import page_path
 from report.leaderboard.board import Board
 from report.leaderboard.verdicts import PAIR_SENTENCES
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
 _Group = tuple[RunRow, list[tuple[RunRow, Mapping[str, Any]]], Counter[str]]
-"""A system, its comparisons with the systems ranked below it, and the number of these with each verdict."""
+"""A system, its comparisons with those ranked below it, and the number of these with each verdict."""
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    addresses = {benchmark.title: pairs_path(name) for name, benchmark in material.facts.benchmarks.items()}
-    for board in (boards[0] for boards in material.boards.values() if boards):
+    addresses = {benchmark.title: page_path("pairs", name) for name, benchmark in material.benchmarks.items()}
+    for board in (boards[0] for boards in material.boards_of.values() if boards):
         tested, others = (_groups(board, exploratory=flag) for flag in (False, True))
         answer = _answer(sum((counts for _, _, counts in tested), Counter[str]()))
         values = {
@@ -34,7 +34,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "others_of": addresses,
         }
         title = f"Pairs: {board.benchmark.title}, {board.protocol.short}"
-        yield Page(pairs_path(board.benchmark.name), title, "pairs.html", values, answer)
+        yield Page(page_path("pairs", board.benchmark.name), title, "pairs.html", values, answer)
 
 
 def _groups(board: Board, *, exploratory: bool) -> list[_Group]:

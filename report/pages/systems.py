@@ -29,12 +29,7 @@ Picked = Mapping[str, Any]
 
 
 def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
-    """The results of the systems of some rows of a board; tables are read once for all of them.
-
-    `numbers` and `picked` are the system's part of :func:`_numbers` and :func:`items_of`, `middle` is the median
-    system, and `verdict` compares the run with the run `against`. `above` and `below` are the slices with the largest
-    differences to the median, at most N_APART each; `widest` is the largest of all, 1 if there is none.
-    """
+    """The results of some rows of a board, compared with its median system and with the run `against`."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
     items, by_run = items_of(board), _numbers(board)
@@ -85,11 +80,7 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
 
 
 def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
-    """Run → the items to show: `won`, `lost` and `drawn`.
-
-    `won` and `lost` have the N_ITEMS largest gains and losses compared with :func:`reference_run`, the first by id if
-    equal; `drawn` is a seeded sample of the items with a score, the same for all runs.
-    """
+    """Run → items `won` and `lost` most clearly against :func:`reference_run`, and `drawn` by a seed for all."""
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
@@ -131,9 +122,8 @@ _FILES = ("scores", "rankings", "aggregates")
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    facts = material.facts
     # System → benchmark → its results on the first board that has it, and its rows on the others.
-    by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in facts.runs}
+    by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in material.runs}
     for board in material.every_board:
         name = board.benchmark.name
         new = [row for row in board.every if name not in by_system[row.run.system]]
@@ -143,16 +133,16 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             if row not in new:
                 by_system[row.run.system][name]["others"].append((board, row))
     for system, by_benchmark in by_system.items():
-        runs = [run for run in facts.runs if run.system == system]
-        made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
+        runs = [run for run in material.runs if run.system == system]
+        made_of = (material.chunkers.get(runs[0].chunker or ""), material.retrievers.get(runs[0].retriever or ""))
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
-        benchmarks = [benchmark for name, benchmark in facts.benchmarks.items() if name in used]
+        benchmarks = [benchmark for name, benchmark in material.benchmarks.items() if name in used]
         files = {name: table_files(material.downloads, name, benchmarks) for name in _FILES}
         values = {
             "system": system,
             "runs": runs,
-            "own": [run for run in runs if not facts.benchmarks[run.benchmark].is_edition],
+            "own": [run for run in runs if not material.benchmarks[run.benchmark].is_edition],
             "again": PUBLISHED_AGAIN,
             "standings": list(by_benchmark.values()),
             "declared": declared,
@@ -168,7 +158,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             for board, row in [(part["first"]["board"], part["first"]["row"])]
             if row.head
         ]
-        yield Page(facts.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
+        yield Page(material.system_paths[system], system, "system.html", values, sentences[0] if sentences else "")
 
 
 SYSTEM_PAGES = Publisher("systems", 90, __doc__, _pages)

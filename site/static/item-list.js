@@ -18,7 +18,8 @@
 
   // The columns of the list, loaded once, with each item's ledger class for the run of the filter.
   function list() {
-    listed = listed || view.data("list").then(text => text ? goldspan.parse(text) : Promise.reject(new Error("no list")));
+    listed = listed || view.data("list").then(text => text ? goldspan.parse(text) : Promise.reject(new Error("no list"))).then(
+      columns => Object.assign(columns, {repos: [...new Set(columns.repo)].sort(), languages: [...new Set(columns.language)].sort()}));
     const run = ledgerRun();
     const classes = view.about.runs.length ? view.data("class-" + run).then(goldspan.parse) : Promise.resolve({classes: ""});
     return Promise.all([listed, classes]).then(([columns, found]) => Object.assign({}, columns, found));
@@ -28,10 +29,11 @@
   function filtered(columns) {
     const q = view.state.q.toLowerCase(), wanted = ledgerClass(), names = Object.keys(view.about.classes);
     const code = wanted && wanted !== UNSCORABLE ? String(names.indexOf(wanted)) : "";
-    const repo = columns.repos.indexOf(view.state.repo), language = columns.languages.indexOf(view.state.language), places = [];
+    const known = (values, value) => values.includes(value) ? value : "", places = [];
+    const repo = known(columns.repos, view.state.repo), language = known(columns.languages, view.state.language);
     for (let at = 0; at < columns.id.length; at += 1) {
-      if ((wanted === UNSCORABLE) !== Boolean(columns.scorable[at]) && (repo < 0 || columns.repo[at] === repo) &&
-          (language < 0 || columns.language[at] === language) && (!code || columns.classes[at] === code) &&
+      if ((wanted === UNSCORABLE) !== Boolean(columns.scorable[at]) && (!repo || columns.repo[at] === repo) &&
+          (!language || columns.language[at] === language) && (!code || columns.classes[at] === code) &&
           (!q || columns.id[at].toLowerCase().includes(q))) {
         places.push(at);
       }
@@ -72,7 +74,7 @@
     const word = place => [1, 2, 4].includes(place) ? {class: "word"} : {};
     places.slice((page - 1) * PAGE, page * PAGE).forEach(at => {
       const gold = columns.gold[at] === null ? "–" : columns.gold[at].toLocaleString("en");
-      const texts = [columns.repos[columns.repo[at]], columns.languages[columns.language[at]], gold, names[columns.classes[at]] || "–", String(columns.solved[at])];
+      const texts = [columns.repo[at], columns.language[at], gold, names[columns.classes[at]] || "–", String(columns.solved[at])];
       const link = element("a", {href: view.address({item: columns.id[at], step: "", replay: ""})}, ...goldspan.breakable(columns.id[at]));
       body.append(element("tr", {}, element("th", {scope: "row", class: "name"}, link), ...texts.map((text, place) => element("td", word(place + 1), text))));
     });

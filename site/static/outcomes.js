@@ -33,22 +33,6 @@
     });
   }
 
-  // A function from an item's position to its id, given ranges of ids.
-  function naming(ranges) {
-    const starts = [0];
-    ranges.forEach((range) => starts.push(starts[starts.length - 1] + (range.length === 1 ? 1 : range[2])));
-    return (place) => {
-      let low = 0;
-      let high = ranges.length - 1;
-      while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (starts[middle] <= place) { low = middle; } else { high = middle - 1; }
-      }
-      const range = ranges[low];
-      return range.length === 1 ? range[0] : range[0] + (range[1] + place - starts[low]);
-    };
-  }
-
   function opened(path, said) {
     const parts = [json(said.ids), whole(said.repo, said.n), whole(said.language, said.n), whole(said.stratum, said.n), whole(said.ease, said.n), numbers(said.gold, said.n)];
     return Promise.all(parts).then(([ids, repo, language, stratum, ease, gold]) => {
@@ -56,7 +40,7 @@
       const once = (key, make) => (known[key] = known[key] || make());
       return Object.assign({}, said, {
         repo: repo, language: language, ease: ease, gold: gold,
-        id: naming(ids),
+        id: (place) => ids[place],
         place: (key) => said.runs.findIndex((run) => run.key === key),
         // A run's outcomes: value; numerator and denominator of ratios; for lines, the numbers of gold lines found and
         // of lines returned; and `why`, the ledger class.

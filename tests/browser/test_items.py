@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from report.build import build
-from report.format import item_address, items_path
+from report.format import item_address, page_path
 from report.items import roster as rosters
 from report.items.licences import ItemText
 from tests.browser.conftest import Opened
@@ -62,7 +62,7 @@ def row(page: Page, system: str) -> list[str]:
 
 
 def test_ranges_are_added_as_their_lines_one_by_one(opened: Opened) -> None:
-    page = opened(items_path(CONTEXTS))
+    page = opened(page_path("items", CONTEXTS))
     draw = random.Random(7)
 
     def ranges() -> list[list[int]]:
@@ -150,7 +150,7 @@ def test_an_agents_steps_are_replayed_by_the_arrow_keys(opened: Opened) -> None:
 
 
 def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(opened: Opened) -> None:
-    page = opened(f"{items_path(CONTEXTS)}#ledger={KEYS[AGENT]}/found")
+    page = opened(f"{page_path('items', CONTEXTS)}#ledger={KEYS[AGENT]}/found")
     names = page.locator("table.items tbody th")
     page.locator("table.items a").first.wait_for()
     assert names.count() == 6
@@ -241,7 +241,9 @@ def test_candidates_stand_with_their_ranks(opened: Opened) -> None:
     )
 
 
-@pytest.mark.parametrize("address", [ITEM, items_path(CONTEXTS), item_address(CANDIDATES, "python_cff/test/hard/0")])
+@pytest.mark.parametrize(
+    "address", [ITEM, page_path("items", CONTEXTS), item_address(CANDIDATES, "python_cff/test/hard/0")]
+)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_items_are_accessible_and_never_scroll_sideways(opened: Opened, axe: str, address: str, scheme: str) -> None:
     page = opened(address, color_scheme=scheme, viewport={"width": 320, "height": 800})
@@ -253,7 +255,7 @@ def test_items_are_accessible_and_never_scroll_sideways(opened: Opened, axe: str
 
 
 def test_without_scripts_the_first_items_are_listed(opened: Opened) -> None:
-    page = opened(items_path(CONTEXTS), java_script_enabled=False)
+    page = opened(page_path("items", CONTEXTS), java_script_enabled=False)
     assert page.locator("table.items tbody tr").count() == 6
     assert "gold_spans" in page.locator("noscript").inner_text()
     assert not page.locator("#filters").is_visible()

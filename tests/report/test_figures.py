@@ -15,7 +15,7 @@ from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, pool_sizes, ways_to_count
 from report.models import ProtocolRow
-from report.tables_read import TablesRead, pool_orders
+from report.tables_read import TablesRead
 from tests.frames import write
 from tests.report.html import Element, page_of, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write_boards, write_lake
@@ -28,9 +28,10 @@ POINTS = [
 
 
 def figure() -> Figure:
-    rows = [(point.label, point.value, point.low) for point in POINTS]
-    what, columns = (POINTS, "a name"), ("system", "value", "low")
-    return draw_figure("a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.forest_chart", what, columns, rows)
+    rows = [{"system": point.label, "value": point.value, "low": point.low} for point in POINTS]
+    return draw_figure(
+        "a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.forest_chart", (POINTS, "a name"), rows
+    )
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -236,34 +237,3 @@ def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> N
     facts.runs = [run for run in facts.runs if run.baseline or run.run_id == best.run.run_id]
     readings = ways_to_count([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
     assert (readings["every"], readings["sentence"]) == ([], "")
-
-
-def item(number: int, level: str, n_candidates: int, *, scorable: bool = True) -> dict[str, object]:
-    return {
-        "benchmark": "repobench-r", "item_id": f"item/{number}", "subset": "python_cff", "split": "test",
-        "level": level, "language": "python", "repo": "acme/one", "pool_id": f"pool/{number}",
-        "n_candidates": n_candidates, "scorable": scorable, "why_not": None if scorable else "no gold",
-    }  # fmt: skip
-
-
-def gold(number: int, candidate: int) -> dict[str, object]:
-    return {
-        "benchmark": "repobench-r", "item_id": f"item/{number}", "gold": "candidate", "path": f"cand:{candidate}",
-        "line_start": 0, "line_end": 1, "candidate": candidate,
-    }  # fmt: skip
-
-
-def test_gold_at_the_first_place_is_counted_beside_chance(tmp_path: Path) -> None:
-    lake = Lake(tmp_path)
-    items = [item(0, "hard", 10), item(1, "hard", 20), item(2, "easy", 5), item(3, "hard", 2, scorable=False)]
-    write(lake, "items", items, benchmark="repobench-r")
-    places = [gold(0, 0), gold(1, 7), gold(2, 4), gold(3, 0)]
-    write(lake, "gold_spans", places, benchmark="repobench-r")
-    orders = pool_orders(lake)
-    hard, easy = (orders["repobench-r", f"python_cff/test/{level}"] for level in ("hard", "easy"))
-    assert hard.endswith("accuracy@1 0.500, where chance has 0.075")
-    assert easy.endswith("accuracy@1 0.000, where chance has 0.200")
-
-
-def test_a_benchmark_without_candidates_has_none(tmp_path: Path) -> None:
-    assert pool_orders(Lake(tmp_path)) == {}

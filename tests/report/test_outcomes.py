@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from lake.store import Lake
 from report.format import run_key
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import LEDGER_TITLES
-from report.pages import compare
 from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
 from tests.report.html import given
@@ -48,24 +46,6 @@ def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different:
     assert len(unpacked(str(column["codes"]))) == len(values) * width
     numbers = decoded({key: str(text) for key, text in column.items()}, len(values))
     np.testing.assert_array_equal(numbers, np.array(values, dtype=float))
-
-
-def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> None:
-    ids = ["a/0", "a/1", "a/2", "a/10", "a/010", "b-7", "7", "8", "x", "é\n3", "é\n4", "99999999999999999999"]
-    items = pl.DataFrame({"item_id": ids}).with_columns(
-        prefix=pl.col("item_id").str.extract(compare._NUMBERED, 1),
-        number=pl.col("item_id").str.extract(compare._NUMBERED, 2).cast(pl.Int64),
-    )
-    ranges = compare._ranges(items)
-    assert ranges[0] == ["a/", 0, 3]
-    assert [id_ for range_ in ranges for id_ in names(range_)] == ids
-
-
-def names(range_: list[object]) -> list[object]:
-    if len(range_) == 1:
-        return range_
-    prefix, first, n = range_
-    return [f"{prefix}{number}" for number in range(int(str(first)), int(str(first)) + int(str(n)))]
 
 
 def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
@@ -111,8 +91,7 @@ def check(lake: Lake) -> None:
         files = {path: given(content)[1] for path, content in outcome_files(outcomes, {})}
         about = files[f"{outcomes.name}.js"]
         n = about["n"]
-        ranges: list[list[object]] = json.loads(unpacked(about["ids"]))
-        assert [id_ for range_ in ranges for id_ in names(range_)] == outcomes.items["item_id"].to_list()
+        assert json.loads(unpacked(about["ids"])) == outcomes.items["item_id"].to_list()
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
         for row in outcomes.rows:

@@ -89,7 +89,7 @@ def test_a_row_says_which_run_it_is_of_and_what_it_cost(pages: dict[str, Element
     assert (row["n/N"], row["Chunks"]) == ("5/5", "2,800")
     costs = board(pages, "RepoEval (sample), chunking-v1: cost of each system.")
     assert list(costs["bm25-okapi window-20-10"].values())[1:] == [
-        "0.732", "4,810 frontier", "8,000", "0.12", "5.6", "4.2 frontier", "4.2"
+        "0.732", "4,810", "8,000", "0.12", "5.6", "4.2", "4.2"
     ]  # fmt: skip
 
 
@@ -125,18 +125,9 @@ def test_what_cannot_be_scored_is_in_no_count_but_that_of_all_items(pages: dict[
     assert "5 of 6 items · 3 repositories · " in pages["index.html"].text
 
 
-def test_every_protocol_has_its_meaning_and_its_chart(pages: dict[str, Element]) -> None:
+def test_every_protocol_has_its_meaning(pages: dict[str, Element]) -> None:
     for meaning in PROTOCOLS.values():
         assert meaning in pages["repoeval.html"].text
-    charts = [
-        each for each in pages["repoeval-all.html"].all("svg") if "systems on" in (each.attributes["aria-label"] or "")
-    ]
-    assert [each.attributes["role"] for each in charts] == ["img"] * len(PROTOCOLS)
-    for each, name in zip(charts, PROTOCOLS, strict=True):
-        assert name.partition("@")[2] in (each.attributes["aria-label"] or "")
-        assert {f"{values[list(PROTOCOLS).index(name)]:.3f}" for values in SYSTEMS.values()} <= {
-            text.text for text in each.all("text")
-        }
 
 
 def test_charts_take_their_colours_from_the_page(built: Path) -> None:
