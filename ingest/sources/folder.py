@@ -178,8 +178,6 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[st
                 yield path, "a link that leaves the folder"
             elif not target.is_file() or not os.access(target, os.R_OK):
                 yield path, "not a regular file that may be read"
-            elif size > MAX_STREAMED_BYTES:
-                yield path, f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
             else:
                 yield path, entry_on_disk(target, path, size)
 
