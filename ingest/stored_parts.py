@@ -132,13 +132,6 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before[0][0]}")
 
 
-def remove_benchmark(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
-    """Remove what an earlier source left of a benchmark that now has no items, and the benchmark's own row."""
-    remove_other_sources(lake, benchmark, source, result)
-    for row in (part for part in lake.parts("benchmarks") if part.name == benchmark.name):
-        lake.remove(row)
-
-
 def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     """Raise a `GoldspanError` if own data would replace other data of the same name, or be replaced; change nothing."""
     before = lake.scan_part("benchmarks", benchmark.name).select("label", "like").collect().rows()

@@ -22,7 +22,7 @@ from ingest.runs.find_trajectories import declare_formats
 from ingest.sources.folder import open_folder
 from ingest.sources.git import GITHUB, Repositories, checked
 from ingest.sources.tree import CACHE, HUB, Source
-from ingest.stored_parts import check_replaced, remove_benchmark
+from ingest.stored_parts import check_replaced, remove_other_sources
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import own_kinds
 from lake.console import (
@@ -261,7 +261,9 @@ def mine(
                 )  # fmt: skip
                 few = f"; systems are not ranked on fewer than {FEWEST_ITEMS}" if outcome.scored < FEWEST_ITEMS else ""
             else:
-                remove_benchmark(store, benchmark, source, outcome)
+                remove_other_sources(store, benchmark, source, outcome)
+                if row := store.part("benchmarks", benchmark.name):
+                    store.remove(row)
             others = outcome.warnings if outcome.expected else []
             outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]
             done.append(outcome)

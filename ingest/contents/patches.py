@@ -68,8 +68,7 @@ def edit_rows(
         for reading in READINGS:
             edited = edited_lines(patch or "", reading)
             rows += [(run_id, item_id, reading, *line) for line in edited.lines]
-            # Only the `docs` reading reports faults.
-            notes += [(item_id, note) for note in edited.notes if reading == "docs"]
+            notes += [(item_id, note) for note in edited.notes]
     return Edits.cast(pl.DataFrame(rows, schema=table("edits").columns, orient="row")), notes
 
 

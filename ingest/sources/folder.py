@@ -172,14 +172,12 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[st
                 target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
                 size = target.stat().st_size
             except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
-                yield path, "a link that leads nowhere"
+                yield path, "a link that leads nowhere" if is_link else "cannot be read"
                 continue
             if is_link and not any(target.is_relative_to(home) for home in homes):
                 yield path, "a link that leaves the folder"
             elif not target.is_file() or not os.access(target, os.R_OK):
                 yield path, "not a regular file that may be read"
-            elif size > MAX_STREAMED_BYTES:
-                yield path, f"it has {size:,} bytes; at most {MAX_STREAMED_BYTES:,} are read of one file"
             else:
                 yield path, entry_on_disk(target, path, size)
 

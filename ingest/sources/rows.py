@@ -173,21 +173,14 @@ def json_values(
     """
     with opened(entry) as stream:
         if is_lines(stream.peek()):
-            for number in count(1):
-                line = stream.readline(limits.MAX_LINE_BYTES + 1)
-                if not line:
-                    return
-                if len(line) > limits.MAX_LINE_BYTES and not line.endswith(b"\n"):
-                    too_long = f"longer than {limits.MAX_LINE_BYTES:,} bytes, the most that is read of a line"
-                    yield f"line {number}", UnreadableFileError(entry.path, too_long)
-                    while line and not line.endswith(b"\n"):
-                        line = stream.readline(_BLOCK_BYTES)
-                elif line := line.removeprefix(MARK).strip():
+            for number, line in enumerate(stream, 1):
+                if line := line.removeprefix(MARK).strip():
                     try:
                         value = parsed(entry.path, line, parse)
                     except UnreadableFileError as error:
                         value = error
                     yield f"line {number}", value
+            return
         value = parsed(entry.path, read_document(entry.path, stream).removeprefix(MARK), parse)
     if not isinstance(value, list):
         yield "", value

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError, did_you_mean
 
-_MAX_BYTES = 2**16  # thirty times the size of a usual declaration
-_MAX_ROWS_BYTES = 2**22  # of rows: YAML is read slowly, a megabyte in some seconds
+_MAX_BYTES = 2**22  # YAML is read slowly, a megabyte in some seconds
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -31,10 +30,10 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def parsed_yaml(data: bytes, most: int = _MAX_ROWS_BYTES) -> object:
+def parsed_yaml(data: bytes) -> object:
     """The content of a file with these bytes; raises a `yaml.YAMLError` or `ValueError`."""
-    if len(data) > most:
-        raise ValueError(f"it has more than {most:,} bytes")
+    if len(data) > _MAX_BYTES:
+        raise ValueError(f"it has more than {_MAX_BYTES:,} bytes")
     content: object = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)
     return content
 
@@ -45,7 +44,7 @@ def read_yaml(file: Path, hint: str = "") -> object:
     name, where = Path(*file.parts[-2:]).as_posix(), str(file)
     try:
         with file.open("rb") as stream:
-            return parsed_yaml(stream.read(_MAX_BYTES + 1), _MAX_BYTES)
+            return parsed_yaml(stream.read(_MAX_BYTES + 1))
     except FileNotFoundError as error:
         hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
         raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error

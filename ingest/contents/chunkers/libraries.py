@@ -21,25 +21,19 @@ def astchunk(document: Document, n: int) -> Cut:
     return Cut([span for span in _ast_ranges(language, n)(document.text) if span[0] < span[1]], unit="bytes")
 
 
-def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
-    """The character ranges of chunks, each searched after the one before; a `ValueError` if one is not found."""
-    spans: list[LineRange] = []
-    end = 0
-    for chunk in filter(None, chunks):
-        start = text.find(chunk, end)
-        if start < 0:
-            raise ValueError(f"chunk {len(spans)} is not a part of the file")
-        end = start + len(chunk)
-        spans.append((start, end))
-    return spans
-
-
 def by_splitter(document: Document, n: int, splitter: Callable[[str, int], Split], name: str = "") -> Cut:
     """The pieces of a library's splitter called `name` (default: the language); if it fails, those of `fixed-nws`."""
     if not (name := name or document.language):
         return fixed_nws(document, n, NOT_KNOWN)
+    ranges = list[LineRange]()
     try:
-        return Cut(placed(document.text, splitter(name, n)(document.text)), unit="characters")
+        for text in filter(None, splitter(name, n)(document.text)):
+            # Each is searched after the one before.
+            start = document.text.find(text, ranges[-1][1] if ranges else 0)
+            if start < 0:
+                raise ValueError(f"chunk {len(ranges)} is not a part of the file")
+            ranges.append((start, start + len(text)))
+        return Cut(ranges, unit="characters")
     except ImportError:  # a missing package, not a fault of the file
         raise
     except Exception as error:

@@ -63,7 +63,7 @@ WRONG = {
     "half a character": (OURS + 'title: "\\ud800"\n', "cannot be read: 'utf-8' codec can't encode"),
     "a zero byte in a text": ("name: \0\n", "cannot be read: unacceptable character #x0000"),
     "not UTF-8": (b"name: x\nlabel: \xff\n", "cannot be read: 'utf-8' codec can't decode byte 0xff"),
-    "too large": ("# " + "x" * 70_000, "has more than 65,536 bytes"),
+    "too large": ("# " + "x" * 5_000_000, "has more than 4,194,304 bytes"),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ingest.contents import chunkers_by_name
 from ingest.contents.chunkers import Chunker, Cut, Document, Unit, libraries
-from ingest.contents.chunkers.libraries import Split, by_splitter, placed
+from ingest.contents.chunkers.libraries import Split, by_splitter
 from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs
 from lake.declarations import CHUNKER_SETS, Resolved
@@ -117,7 +117,8 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
         by_splitter(Document("a\n"), 1, absent, "x")
     given_up = by_splitter(Document("a\nb\n"), 1, lambda name, n: lambda text: ["b", "a"], "x")
     assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is not a part of the file")
-    assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
+    twice = by_splitter(Document("ab ab"), 1, lambda name, n: lambda text: ["ab", "", "ab"], "x")
+    assert twice == Cut([(0, 2), (3, 5)], unit="characters")
 
 
 def test_a_missing_library_is_one_error(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:

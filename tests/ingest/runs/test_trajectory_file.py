@@ -11,7 +11,6 @@ from ingest.runs.sessions import paired
 from ingest.runs.trajectory import Unread
 from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources.tree import UnreadableFileError, entry_on_disk
-from lake import limits
 from tests.ingest.runs.formats import recorded_sessions
 from tests.tiny import put
 
@@ -47,13 +46,6 @@ def test_damage_names_its_line_and_its_item(tmp_path: Path) -> None:
         ("line 2", "not JSON (Unterminated string starting at: line 1 column 27 (char 26)); is it cut off?", "x"),
         ("line 3", "it is no object", ""),
     ]
-
-
-def test_a_line_longer_than_is_read_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_LINE_BYTES", 50)
-    file = a_file(tmp_path, b'{}\n{"instance_id": "x", "pad": "' + b"x" * 99 + b'"}\n{"a": 1}')
-    assert [position for position, _ in file.objects()] == ["line 1", "line 3"]
-    assert damages(file) == [("line 2", "longer than 50 bytes, the most that is read of a line", "")]
 
 
 @pytest.mark.parametrize(
