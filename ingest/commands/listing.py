@@ -16,7 +16,7 @@ from lake.benchmarks import known_tasks
 from lake.console import DEFAULT_LAKE, Console, FormatOption, LakeOption, print_listing, setting
 from lake.errors import Exit, GoldspanError, lookup, typed
 from lake.parts import ASIDE, DAMAGE_HINT, fault_of, missing_tables
-from lake.store import EVERY, LOCK, Lake, Part
+from lake.store import EVERY, LOCK, Lake
 from lake.tables import IMPORT_REJECTS, TABLES
 from lake.text import counted, escaped, listed
 
@@ -110,22 +110,12 @@ def clean(
 
 def _clean(lake: Lake) -> list[str]:
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
-    run_ids, benchmarks = {*runs["run_id"]}, {*runs["benchmark"]}
-
-    of_runs = {"runs", "run_items", "hits", "edits", "usage", "costs"}
-
-    def is_kept(part: Part) -> bool:
+    run_ids, of_runs = {*runs["run_id"]}, {"runs", "run_items", "hits", "edits", "usage", "costs"}
+    by_name = {"rejects": {f"{IMPORT_REJECTS}{run_id}" for run_id in run_ids}, "benchmarks": {*runs["benchmark"]}}
+    for part in [part for name in TABLES for part in lake.parts(name) if name != "vectors"]:
         is_of_run = part.table in of_runs and part.folders["run_id"] in run_ids
-        is_reject = part.table == "rejects" and part.name.removeprefix(IMPORT_REJECTS) in run_ids
-        return (
-            is_of_run
-            or is_reject
-            or part.table == "vectors"
-            or (part.table == "benchmarks" and part.name in benchmarks)
-        )
-
-    for part in [part for name in TABLES for part in lake.parts(name) if not is_kept(part)]:
-        lake.remove(part)
+        if not (is_of_run or part.name in by_name.get(part.table, ())):
+            lake.remove(part)
     shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
     imported = f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
     n_bytes = sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*"))

@@ -39,7 +39,6 @@ _COLUMNS = (
 )  # fmt: skip
 _RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
 _CHECK = "Check an import without writing anything; a submission needs only its folder."
-_CHECKED = "checked"  # the system's name in a check that names none
 
 app = typer.Typer()
 
@@ -90,7 +89,8 @@ def run(
         hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     program = search_by(search, timeout) if search else None
-    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else _CHECKED)
+    named = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
+    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else named or "mine")
     request = ImportRequest(
         file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
         parse_items(items), limit,
@@ -105,8 +105,7 @@ def run(
     where, hint = str(lake), "make evaluate"
     if not write:
         # The same arguments, with a name if none was given.
-        name = re.sub(r"[^\w.-]+", "-", request.file.name.partition(".")[0]).strip("-.") or "mine"
-        arguments = [*sys.argv[2:], *(["--system", name] if request.system == _CHECKED else [])]
+        arguments = sys.argv[2:] if system else [*sys.argv[2:], "--system", name]
         where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
     raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
 

@@ -194,10 +194,9 @@ class JsonCommand:
         return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
-        """The answer to each request, in order; `error` says why one is missing. Each request has a unique `id`.
+        """The answer to each request (by its unique `id`), in order; `error` says why one is missing.
 
-        A program that crashes, hangs or writes invalid output is restarted for the outstanding requests, in ever
-        smaller batches, until the request that it fails on is alone.
+        A program that fails is restarted for the outstanding requests, until the one that it fails on is alone.
         """
         answers, faults = dict[str, Request](), dict[str, str]()
         batches, n_vain, last = [list(requests)] if requests else [], 0, ""

@@ -81,9 +81,9 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
     if not (is_folder or input_file.head().startswith(_ZIP)):
         return _single_file(input_file, importer_for(input_file, format_name))
     by_name = {name: importer for name, importer in importers_by_name().items() if importer.kind == "trajectory"}
-    known = [importer for name, importer in by_name.items() if name == importer.name]
     if format_name != AUTO:
-        known = [lookup(format_name, "format of trajectories in a folder or ZIP", by_name)]
+        by_name = {format_name: lookup(format_name, "format of trajectories in a folder or ZIP", by_name)}
+    known = {importer.name: importer for importer in by_name.values()}
     tree: Tree = read_folder(path, input_file.name) if is_folder else open_archive(path.resolve(), input_file.name)
     tree.reject_refused(rejects)
     # Repositories handed out to an agent are left out: they are not records of its work.
@@ -97,7 +97,7 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         except UnreadableFileError as error:
             damaged[f"{file.path}: {error.reason}"] = file
             continue
-        formats = [importer.name for importer in known if importer.recognise(head, file.path)]
+        formats = [name for name, importer in known.items() if importer.recognise(head, file.path)]
         for name in formats:
             by_format.setdefault(name, []).append(file)
         skipped += [file.path] * (not formats)
@@ -112,14 +112,13 @@ def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) 
         hint = f"Choose one: --format {' or '.join(sorted(by_format))}"
         raise input_file.wrong(what=f"it holds trajectories of several formats: {counts}", hint=hint)
     ((name, files),) = by_format.items()
-    importer = importers()[name]
-    owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
+    owners = {claim: file.path for file in files for claim in known[name].companions(file.path)}
     # Files that are damaged from the start are kept: the import reports what is lost with them.
     own = [file for file in (*files, *damaged.values()) if not _is_companion(file.path, owners)]
     skipped = [path for path in skipped if not _is_companion(path, owners)]
     contents = [(entry.path, entry.sha256()) for entry in entries] if is_folder else []
     sha256 = fingerprint(contents, [*tree.refused.items()]) if is_folder else sha256_of_file(path)
-    return TrajectoryFiles(importer, input_file, sorted(own, key=lambda file: file.path), skipped, sha256)
+    return TrajectoryFiles(known[name], input_file, sorted(own, key=lambda file: file.path), skipped, sha256)
 
 
 def _single_file(given: InputFile, importer: Importer) -> TrajectoryFiles:

@@ -1,6 +1,7 @@
 """An import: a file of rankings, completions or trajectories becomes a run, all of it checked before the run counts."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -50,8 +51,7 @@ def up_to_date(job: ImportJob) -> bool:
     """Whether an earlier import is still valid; if so, the job has its result."""
     folders = job.folders
     names = [part.name for part in job.lake.parts("run_items", **folders)]
-    slots = [Slot(name, part, folders) for name in ["run_items", *_TABLES[job.files.importer.kind]] for part in names]
-    if not BuildTarget(job.lake, [*slots, *_summary_slots(job)], _made_from(job)).is_current:
+    if not _target(job, names).is_current:
         return False
     row = job.lake.read("runs", **folders).row(0, named=True)
     counts = Counter({each["name"]: each["n"] for each in row["counts"]})
@@ -64,7 +64,7 @@ def up_to_date(job: ImportJob) -> bool:
 
 def import_job(job: ImportJob, *, write: bool) -> None:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
-    lake, request, made, is_begun = job.lake, job.request, _made_from(job), False
+    lake, request, whole, is_begun = job.lake, job.request, _target(job), False
     read, tables_of = _READERS[job.files.importer.kind]
     rows = read(job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
@@ -92,7 +92,7 @@ def import_job(job: ImportJob, *, write: bool) -> None:
                     delete_run(lake, request.benchmark, job.run_id)
                     is_begun = True
                 for name, frame in {**tables, "run_items": items}.items():
-                    lake.write(name, frame, part=str(part), fingerprint=made, **job.folders)
+                    lake.write(name, frame, part=str(part), fingerprint=whole.fingerprint, **job.folders)
         if not job.n_items:
             what = "none of the items that it answers can be scored in this lake"
             raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
@@ -101,8 +101,8 @@ def import_job(job: ImportJob, *, write: bool) -> None:
         if write:
             if job.program is not None:
                 cost = pl.DataFrame([{"run_id": job.run_id, "part": "all", **job.cost}], table("costs").columns)
-                lake.write("costs", cost, part="all", fingerprint=made, **job.folders)
-            BuildTarget(lake, _summary_slots(job), made).write(job.rejects.frame("ingest"), _row(job))
+                lake.write("costs", cost, part="all", fingerprint=whole.fingerprint, **job.folders)
+            whole.write(job.rejects.frame("ingest"), _row(job))
     except BaseException:
         if is_begun:
             delete_run(lake, request.benchmark, job.run_id)
@@ -136,20 +136,19 @@ def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str
     return names
 
 
-def _summary_slots(job: ImportJob) -> list[Slot]:
-    """The run's rejects and its row in `runs`, which marks the run as complete."""
-    return [Slot("rejects", f"{IMPORT_REJECTS}{job.run_id}", {}), Slot("runs", "all", job.folders)]
-
-
-def _made_from(job: ImportJob) -> str:
+def _target(job: ImportJob, parts: Sequence[str] = ()) -> BuildTarget:
+    """Some parts of the run, its rejects and, last, its row in `runs`, which marks the run as complete."""
     chunks, importer = job.lake.part("chunkers", job.chunker) if job.chunker else None, job.files.importer
     # Items ingested later may be answered too, and changed rules may read the file or resolve its names differently.
     names, of_benchmark = job.items["part"].unique().sort().to_list(), {"benchmark": job.task.benchmark}
-    parts = [part for part in job.lake.parts("items", **of_benchmark) if part.name in names]
-    inputs = [*parts, *job.lake.parts("files", **of_benchmark), chunks, job.lake.part("symbol_rules", DEFINITIONS)]
+    items = [part for part in job.lake.parts("items", **of_benchmark) if part.name in names]
+    inputs = [*items, *job.lake.parts("files", **of_benchmark), chunks, job.lake.part("symbol_rules", DEFINITIONS)]
     given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
     parameters = [job.stamp, job.files.sha256, names, given, job.task.pool_prefix, job.task.subsets]
-    return made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
+    made = made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
+    slots = [Slot(name, part, job.folders) for name in ["run_items", *_TABLES[importer.kind]] for part in parts]
+    slots += [Slot("rejects", f"{IMPORT_REJECTS}{job.run_id}", {}), Slot("runs", "all", job.folders)]
+    return BuildTarget(job.lake, slots, made)
 
 
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:

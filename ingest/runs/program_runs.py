@@ -38,17 +38,12 @@ TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # iterates over `total` 
 
 @dataclass
 class ProgramSession:
-    """A program that is asked one item after the other.
-
-    Attributes:
-        first_seconds: Seconds for the first answer in each pool of several items; `query_seconds` has all the others.
-        together: Whether a pool's items are sent all at once, to a program that answers only when its input ends.
-    """
+    """A program that is asked one item after the other."""
 
     search: Search
-    first_seconds: list[float] = field(default_factory=list)
-    query_seconds: list[float] = field(default_factory=list)
-    together: bool = False
+    first_seconds: list[float] = field(default_factory=list)  # for the first answer in each pool of several items
+    query_seconds: list[float] = field(default_factory=list)  # for all other answers
+    together: bool = False  # whether a pool's items are sent at once, to a program that answers when its input ends
     _n_silences: int = 0
     _program: RunningProgram | None = None
 

@@ -95,17 +95,15 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     if by_rank:
         before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
         pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
-        unit = pl.lit(job.input_file.unit)
-        twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
-        shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
-        hint = (
-            "Use each rank once per list, with a higher score for a better one; or leave out the ranks or the scores."
+        is_wrong = (pl.col("rank") == pl.col("rank_before")) | (pl.col("score") > pl.col("score_before"))
+        names = ("item_id", "rank", "score", "position_before", "rank_before", "score_before")
+        texts = [pl.col(name).cast(pl.String).fill_null("none") for name in names]
+        shown = pl.format(
+            f"item {{}}: rank {{}}, score {{}}; {job.input_file.unit} {{}}: rank {{}}, score {{}}", *texts
         )
-        refuse(job.input_file, twice, "a rank used twice in a list", shown=shown, hint=hint)
-        rising = pairs.filter(pl.col("score") > pl.col("score_before"))
-        names = ("item_id", "rank", "score", "rank_before", unit, "position_before", "score_before")
-        shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", *names)
-        refuse(job.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
+        hint = "A rank is used once per list, a better one for a higher score; or leave out the ranks or the scores."
+        what = "ranks that are used twice, or that disagree with the scores"
+        refuse(job.input_file, pairs.filter(is_wrong), what, shown=shown, hint=hint)
     final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
     return ordered.with_columns(rank=final)
 
@@ -113,9 +111,8 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
     spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
-    lost = spans.filter(pl.col("path").is_null())
     job.counts["n_hits"] += spans.height
-    job.add_unresolved(lost["path_given"])
+    job.add_unresolved(spans.filter(pl.col("path").is_null())["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
     beyond = spans.filter(end > last + 1)
     shown = pl.format("item {}: {} ends after line {}, the file's last", "item_id", written(), last)
@@ -146,14 +143,12 @@ def _defined(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
     spans = rows.join(defined.with_columns(pl.col(key).cast(REPEATED)), on=key, how="left", maintain_order="left")
     job.counts["n_ambiguous"] += spans.filter(pl.col("n") > 1).height
-    is_named = pl.col("symbol").is_not_null()
-    is_lost = is_named & pl.col("n").is_null()
+    is_named, lines = pl.col("symbol").is_not_null(), ("line_start", "line_end")
     given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(REPEATED)
     return spans.with_columns(
-        pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
+        pl.when(~is_named | pl.col("n").is_not_null()).then(pl.col("path", "sha256", "n_lines")),
+        *(pl.coalesce(f"of_{name}", name).alias(name) for name in lines),
         path_given=pl.when(is_named).then(given).otherwise("path_given"),
-        line_start=pl.when(is_named).then("of_line_start").otherwise("line_start"),
-        line_end=pl.when(is_named).then("of_line_end").otherwise("line_end"),
     ).drop("symbol", "n", "of_line_start", "of_line_end")
 
 
@@ -198,13 +193,9 @@ def read_completions(job: ImportJob) -> pl.DataFrame:
     best = filled.join(fit, on="part", maintain_order="left")
     best = best.filter(pl.col("fit") == pl.col("fit").max().over("position"))
     by_row = best.group_by("position", maintain_order=True)
-    answered = by_row.agg(pl.col(*_HOLE).first(), pl.col("part").unique().sort(), "item_id")
-    if names := answered.filter(pl.col("part").list.len() > 1)["part"].to_list():
-        hint = "Give each row its prompt and context_start_lineno, or ingest only one of the two."
-        raise input_file.wrong(what=f"the completions fit {' and '.join(names[0])} equally well", hint=hint)
+    several = by_row.agg(pl.col(*_HOLE).first(), "item_id").filter(pl.col("item_id").list.len() > 1)
     shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
-    hint = "Give each row its prompt, and the ground_truth and context_start_lineno of its task."
-    several = answered.filter(pl.col("item_id").list.len() > 1)
+    hint = "Give each row its prompt, ground_truth and context_start_lineno, or ingest only one of the subsets."
     refuse(input_file, several, "a row that answers several items", shown=shown, hint=hint)
     twice = best.filter(best.select("item_id").is_duplicated())
     refuse(input_file, twice, "two completions for one place", shown=_SHOWN)

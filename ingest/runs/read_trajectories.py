@@ -98,14 +98,9 @@ def _of_task(file: TrajectoryFile) -> str:
 def parse_runs(
     files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Unread
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`.
-
-    A damaged file, or entry of one, becomes a failed trajectory if its content or its path names the item, else a row
-    of `rejects`.
-    """
+    """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`."""
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
-    frames, n_views = [pl.DataFrame(schema=dict(VIEW_COLUMNS))], 0
-    read_with = set[str]()
+    frames, n_views, read_with = list[pl.DataFrame](), 0, set[str]()
     for number, (file, trajectory) in enumerate(_all(files, ids, rejects)):
         where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
         read_with |= trajectory.read_with
@@ -115,8 +110,9 @@ def parse_runs(
             counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
             counts["n_reading"] += call.reads
             counts["n_showing"] += call.reads and bool(call.views)
-        n_unsound, patch, parts = 0, trajectory.patch, list[tuple[str, int, Views]]()
-        for prefix, context in (("", trajectory), (PUBLISHED_READING, trajectory.published)):
+        n_unsound, patch, published = 0, trajectory.patch, trajectory.published
+        parts = list[tuple[str, int, Views]]()
+        for prefix, context in (("", trajectory), (PUBLISHED_READING, published)):
             if context is not None:
                 parts += ((prefix + STEP, step, seen) for step, seen in enumerate(context.steps, start=1))
                 parts.append((prefix + FINAL, 0, context.final or ()))
@@ -144,17 +140,15 @@ def parse_runs(
             patch = None
         for note in notes:
             rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
-        name, n_published = (
-            ids.of_trajectory(trajectory, file),
-            trajectory.published and len(trajectory.published.steps),
-        )
+        name = ids.of_trajectory(trajectory, file)
         too_many = f"more views than the limit of {MAX_VIEWS:,} per run; split it"
         failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
         used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
-        of_item = (_text(name), ids.item_of(name), _text(where), len(trajectory.steps), n_published, failed)
+        n_steps = (len(trajectory.steps), published and len(published.steps))
         # An unknown turn, 0, becomes null.
         turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
-        answers.append((number, *of_item, patch and _text(patch), turns, calls, *used))
+        of_item = (number, _text(name), ids.item_of(name), _text(where))
+        answers.append((*of_item, *n_steps, failed, patch and _text(patch), turns, calls, *used))
     skipped = [path for path in files.skipped if path not in read_with]
     counts["n_skipped"] = len(skipped)
     unread.update(f"file {_kind_of(path)}" for path in skipped)
@@ -163,6 +157,7 @@ def parse_runs(
 
 
 def _all(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
+    """What is damaged is a failed trajectory if its content or its path names the item, else a row of `rejects`."""
     for file in files.files:
         n_whole, damages = 0, list[UnreadableFileError]()
         try:

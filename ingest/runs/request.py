@@ -251,14 +251,14 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
     # An item may be in two parts: in a whole and in a selection of it.
     queries = lake.scan("queries", benchmark=benchmark, query=task.query).unique("item_id")
     queries = queries.select("item_id", query_sha256="sha256")
-    asked = []
-    for part in lake.parts("items", benchmark=benchmark):
-        items = lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name))
-        items = items.join(selected, on="item_id", how="semi", maintain_order="left")
-        asked.append(items.join(queries, on="item_id", how="left", maintain_order="left"))
-    if not asked or (items_of_task := with_pools_of(lake, task, pl.concat(asked)).collect()).is_empty():
-        raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
-    return items_of_task
+    parts = lake.parts("items", benchmark=benchmark)
+    asked = [lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name)) for part in parts]
+    if asked:
+        items = pl.concat(asked).join(selected, on="item_id", how="semi", maintain_order="left")
+        items = items.join(queries, on="item_id", how="left", maintain_order="left")
+        if not (items_of_task := with_pools_of(lake, task, items).collect()).is_empty():
+            return items_of_task
+    raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
 
 
 def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame[RunItems]:

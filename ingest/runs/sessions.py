@@ -65,16 +65,15 @@ class Session:
     def rows_of(self, file: TrajectoryFile) -> list[JsonRecord]:
         """The rows of a file that belongs to the session, empty the second time; what cannot be read is noted."""
         rows: list[JsonRecord] = []
-        if file.path in self.opened:
-            return rows
-        self.opened.add(file.path)
-        try:
-            rows += (row for _, row in file.objects())
-        except UnreadableFileError as error:
-            self.notes.append(f"{file.path} is lost: {error.reason}")
-        self.notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
-        file.damages.clear()
-        self.parts.append(rows)
+        if file.path not in self.opened:
+            self.opened.add(file.path)
+            try:
+                rows += (row for _, row in file.objects())
+            except UnreadableFileError as error:
+                self.notes.append(f"{file.path} is lost: {error.reason}")
+            self.notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
+            file.damages.clear()
+            self.parts.append(rows)
         return rows
 
     def events_in(

@@ -131,11 +131,10 @@ class Unread(Counter[str]):
 class Trajectory:
     """An agent's work on one item: what it saw, step by step and in its final context; unknowns are empty, or None.
 
-    `item` is its id in the lake or upstream; `position` the place in the file, such as `line 3`; `notes` what could not
-    be read, which become rows of `rejects`; `failed` why it cannot be scored; `published` the steps and the final
-    context that ContextBench's published converter reads from the same file, if they differ; `root` the folder it began
-    in; `prompts` what it was asked; `shown_at` the turn and the tool call of each step; `read_with` the paths of other
-    files that were read, such as a subagent's.
+    `item` is its id in the lake or upstream; `position` the place in the file, such as `line 3`; `notes` become rows of
+    `rejects`; `failed` says why it cannot be scored; `published` is what ContextBench's published converter reads from
+    the same file, if that differs; `root` the folder it began in; `prompts` what it was asked; `shown_at` the turn and
+    the tool call of each step; `read_with` the paths of other files that were read, such as a subagent's.
     """
 
     steps: tuple[Views, ...]

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from pydantic_core import from_json
 
@@ -116,10 +116,9 @@ def without_messages(head: bytes) -> bytes:
 
 def _parsed(text: str, *, cut_off: bool = False) -> object:
     value: object = None
-    with suppress(ValueError):
-        value = from_json(text, allow_partial="trailing-strings" if cut_off else False)
-        return value
     # `json.loads` accepts half a surrogate pair, `from_json` does not.
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
+    for parse in (partial(from_json, allow_partial="trailing-strings" if cut_off else False), json.loads):
+        with suppress(ValueError, RecursionError):
+            value = parse(text)
+            break
     return value

@@ -117,12 +117,13 @@ ORBIT, ENGINE = "rockets/orbit.py", "rockets/engine.py"
 COLUMNS = ("item_id", "document", "rank", "score")
 LINES = ("item_id", "path", "line_start", "line_end", "score")
 NOT_FINITE = "a score that is not finite: 1 line"
+BAD_RANKS = "ranks that are used twice, or that disagree with the scores: 1 line"
 UNREADABLE, TWICE = "a document that cannot be read: 1 line", "a document listed twice for an item: 1 line"
 LISTS: list[tuple[bytes, str, str]] = [
     (trec([(LAST, "dogs.py", 1, 1), (FIRST, ORBIT, 1, 0.5), (FIRST, ENGINE, 2, 0.75)]),
-     "ranks and scores that disagree: 1 line", f"line 3: item {FIRST}: rank 2 scores 0.75, rank 1 (line 2) 0.5"),
+     BAD_RANKS, f"line 3: item {FIRST}: rank 2, score 0.75; line 2: rank 1, score 0.5"),
     (trec([(FIRST, ORBIT, 1, 1), (FIRST, ENGINE, 1, 1), (FIRST, f"{ENGINE}#L1", 2, 0)]),
-     "a rank used twice in a list: 1 line", f"line 2: item {FIRST} has rank 1 at line 1 too"),
+     BAD_RANKS, f"line 2: item {FIRST}: rank 1, score 1.0; line 1: rank 1, score 1.0"),
     (tsv([(FIRST, ORBIT, 1, 1), (LAST, "dogs.py", "", 1)], *COLUMNS),
      "no rank, although other rows have one: 1 line", "line 3: dogs.py"),
     (tsv([(FIRST, ORBIT, "")], *COLUMNS[:2], "score"), "neither rank nor score: 1 line", f"line 2: {ORBIT}"),
