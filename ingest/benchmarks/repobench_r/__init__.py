@@ -8,15 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    PartToRead,
-    PoolGroup,
-    SubsetRows,
-    drawn_ids,
-    part_of,
-)
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, encodable, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
@@ -81,7 +73,7 @@ def parts(
     """The subset's rows in parts; one source file is in memory at a time."""
 
     def part(suffix: str, rows: Callable[[Rejects], Iterable[_Row]]) -> PartToRead:
-        name = f"{part_of(subset)}-{suffix}"
+        name = f"{subset.replace('/', '-')}-{suffix}"
         return PartToRead(name, partial(_read, name, subset, rows))
 
     if limit is not None:

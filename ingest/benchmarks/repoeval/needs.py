@@ -27,11 +27,6 @@ from lake.offsets import split_lines
 ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
 """The kinds of need, by what the names of a completion refer to: column `need` of table `items`."""
 
-_HANDED_OUT = 10
-
-_PYTHON = "3.11"
-"""The Python version whose grammar parses the files, whichever version runs this."""
-
 _Span = tuple[str, int, int]
 
 Hole = tuple[str, str, int, int]
@@ -61,7 +56,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             for _, pool_id, path, line, text in rows
         ]
         with Workers(BY_JOBS) as workers:
-            answers = workers.map(resolve_holes, holes, _HANDED_OUT)
+            answers = workers.map(resolve_holes, holes, 10)
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
     needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
     kinds = [(item_id, kind) for item_id, kind, _ in needs]
@@ -203,7 +198,8 @@ def _names(node: NodeOrLeaf) -> Iterator[Name]:
 
 @lru_cache(maxsize=256)
 def _tree(path: str) -> Module:
-    module: Module = load_grammar(version=_PYTHON).parse(Path(path).read_text(encoding="utf-8"))
+    # One version's grammar, whichever version runs this.
+    module: Module = load_grammar(version="3.11").parse(Path(path).read_text(encoding="utf-8"))
     return module
 
 

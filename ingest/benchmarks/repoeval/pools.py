@@ -19,7 +19,7 @@ from ingest.benchmarks.fields import FieldError, check
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
-from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
+from lake.limits import MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.tables.ingested import Files
@@ -37,23 +37,16 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
     top = "".join(f"{folder}/" for folder in takewhile(lambda folder: folder not in {"", *repos}, above))
 
     def files() -> Iterator[tuple[str, str, bytes]]:
-        n_bytes = n_lines = 0
         for entry in sorted(tree.entries, key=lambda entry: entry.path):
             repo, _, path = entry.path.removeprefix(top).partition("/")
             if not entry.path.startswith(top) or not path:
                 continue
-            size = entry.size
             try:
-                check(size <= MAX_SOURCE_BYTES, f"it has {size:,} bytes; {MAX_SOURCE_BYTES:,} are read of a file")
-                check(n_bytes + size <= MAX_POOL_BYTES, f"it takes the repositories over {MAX_POOL_BYTES:,} bytes")
-                n_bytes += size
-                data = entry.read()
-                n_lines += data.count(b"\n")
-                check(n_lines <= MAX_POOL_LINES, f"it takes the repositories over {MAX_POOL_LINES:,} lines")
+                too_large = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+                check(entry.size <= MAX_SOURCE_BYTES, too_large)
+                yield f"{folder}/{repo}", path, entry.read()
             except (FieldError, UnreadableFileError) as error:
                 rejects.add(tree.location, f"entry {entry.path}", str(error))
-            else:
-                yield f"{folder}/{repo}", path, data
 
     return PoolGroup(folder, *pool_frames(files()))
 
