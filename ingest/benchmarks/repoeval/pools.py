@@ -138,11 +138,10 @@ def with_others(
 ) -> dy.DataFrame[Files]:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    `kind` decides which files are added. For hard, vector and random negatives: as many as the pool has, from all other
-    pools, namely those that rank highest for any of its queries by BM25 or by the cosine of TF-IDF vectors, or random
-    ones. For `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. Ties are
-    broken by a seeded hash of pool and content. Each content is added once, but none that the pool has itself or that
-    is blank. Added paths begin with `other/` and their repository's name, and never equal one of the pool's own.
+    Hard, vector and random negatives are as many as the pool has files: those of all other pools that rank highest for
+    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones; ties by a seeded hash of pool and
+    content. `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. A content is
+    added once, and never if it is blank or the pool has it. Added paths begin with `other/` and a repository's name.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
