@@ -44,8 +44,6 @@ MAX_DEPTH = 100  # nested folders; real data: below 30
 MAX_REJECTS = 100_000  # rejects of one step stored one by one; further ones are only counted
 MAX_NAME_CHARACTERS = 4_096  # a path or symbol, possibly repeated in every row: the longest path that systems allow
 MAX_PATCH_CHARACTERS = 8 * MIB  # a patch: 100,000 if written by people, some millions if it adds built files
-MAX_POOL_BYTES = 256 * MIB  # all searched files of a benchmark, held in memory together; RepoEval: 3 MB
-MAX_POOL_LINES = 20_000_000  # lines of the same files: enough for code of that size, but far fewer than newlines alone
 
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ROWS_AT_ONCE = 1 << 14

@@ -1,6 +1,6 @@
 """Benchmarks in BEIR's layout: documents, queries and judgements, read the same way for every declared collection."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from functools import partial
 
 import polars as pl
@@ -12,7 +12,7 @@ from ingest.sources.rows import ROW_ENDINGS
 from ingest.sources.tree import RawFiles, Source, Tree
 from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
+from lake.limits import MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables.ingested import Blobs
 from lake.text import counted, listed
@@ -55,7 +55,18 @@ def read(
     collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = BEIR_FIELDS
 ) -> SubsetRows:
     """Judged queries as items, the documents judged relevant to them as gold spans, and all documents as one pool."""
-    files, blobs = pool_frames(("corpus", *document) for document in _documents(raw, fields, rejects))
+    seen: set[str] = set()
+
+    def document(_: str, row: ForeignRow) -> tuple[str, str, bytes]:
+        name, text, title = _id(row, "document"), row.text("text"), row.text("title", "")
+        data = (f"{title}\n{text}" if title else text).encode()
+        check(name not in seen, f"document {name!r} occurs more than once; the first is used")
+        check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
+        seen.add(name)
+        return "corpus", name, data
+
+    documents = parse_rows(raw.tasks[0], rejects, document, fields)
+    files, blobs = pool_frames(row for _, row in documents)
     # The language cannot be told from a document's id, which has no file ending.
     blobs = Blobs.cast(blobs.with_columns(language=pl.lit(collection.language)))
     queries: dict[str, str] = {}
@@ -66,7 +77,7 @@ def read(
         return name, text
 
     queries.update(pair for _, pair in parse_rows(raw.tasks[1], rejects, query, fields))
-    judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
+    judged = _judgements(raw, fields, queries, seen, rejects)
     is_relevant = pl.col("grade") > 0
     items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
     items = items.with_columns(
@@ -86,25 +97,6 @@ def read(
         raw.notes.append(f"{counted(n_none, 'judgement')} of grade 0: not relevant")
     texts = ((query, "query", queries[query]) for query in items["item_id"])
     return SubsetRows.of(items, texts, gold, [PoolGroup(subset, files, blobs)])
-
-
-def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tuple[str, bytes]]:
-    seen: set[str] = set()
-    n_bytes = 0
-
-    def document(_: str, row: ForeignRow) -> tuple[str, bytes]:
-        nonlocal n_bytes
-        name, text, title = _id(row, "document"), row.text("text"), row.text("title", "")
-        data = (f"{title}\n{text}" if title else text).encode()
-        check(name not in seen, f"document {name!r} occurs more than once; the first is used")
-        check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
-        is_within = n_bytes + len(data) <= MAX_POOL_BYTES
-        check(is_within, f"it takes the corpus over the limit of {MAX_POOL_BYTES:,} bytes")
-        seen.add(name)
-        n_bytes += len(data)
-        return name, data
-
-    return (document_row for _, document_row in parse_rows(raw.tasks[0], rejects, document, fields))
 
 
 def _judgements(

@@ -162,10 +162,9 @@ def _opened(root: Path, data: str | HubRows, location: DataLocation, allowed: Se
         return Tree(data.hub, [entry_of(data)])
     target = root / data
     if not any(_is_in(folder, target) for folder in allowed):
+        what = f"it is outside {allowed[-1]}, and only files inside are read"
         hint = "To allow it, name a folder that contains it: --config-reads FOLDER."
-        raise GoldspanError(
-            f"it is outside {allowed[-1]}, and only files inside are read", hint=hint, code=Exit.INVALID
-        )
+        raise GoldspanError(what, hint=hint, code=Exit.INVALID)
     tree: Tree | None = None
     try:
         if not location.is_tree and (target.is_file() or is_saved(target)):

@@ -19,15 +19,13 @@ from lake.text import counted
 
 @dataclass(frozen=True)
 class PoolGroup:
-    """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory.
-
-    Of `contents`, by sha256, only those that the lake lacks become rows of `blobs`.
-    """
+    """Pools stored as one part; without a name, a batch of contents of the next group, split off to save memory."""
 
     name: str
     files: dy.DataFrame[Files]
     blobs: dy.DataFrame[Blobs]
     kind: str = "searched"
+    # By sha256; only those that the lake lacks become rows.
     contents: Mapping[str, RawContent] = field(default_factory=dict)
 
 
@@ -103,9 +101,8 @@ def in_one_part(
         if limit is None:
             return rows
         ids = drawn_ids(rows.items.select("item_id", "repo", "scorable").rows(), limit, raw.notes)
-        items, queries, gold = (
-            frame.filter(pl.col("item_id").is_in(ids)) for frame in (rows.items, rows.queries, rows.gold)
-        )
+        is_drawn = pl.col("item_id").is_in(ids)
+        items, queries, gold = (frame.filter(is_drawn) for frame in (rows.items, rows.queries, rows.gold))
         return SubsetRows(Items.cast(items), QueryRows.cast(queries), GoldSpans.cast(gold), rows.pools)
 
     yield PartToRead(subset, limited)

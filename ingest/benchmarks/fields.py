@@ -13,6 +13,8 @@ from lake.text import is_encodable
 Fields = Mapping[str, tuple[str, ...]]
 """Field → the paths, of keys joined by dots, at which a row may have it: the published ones, or those declared."""
 MISSING = object()
+NO_TEXT = "contains half a surrogate pair, which is no text"
+"""The fault of a text that cannot be encoded as UTF-8, as JSON may contain one."""
 _T = TypeVar("_T")
 
 
@@ -29,8 +31,8 @@ class ForeignRow:
 
     def path(self, field: str) -> str:
         """The first path of a field that exists in the row, else its last."""
-        *others, last = self.fields[field]
-        return next((path for path in others if get_path(self.content, path) is not MISSING), last)
+        paths = self.fields[field]
+        return next((path for path in paths if get_path(self.content, path) is not MISSING), paths[-1])
 
     def get(self, field: str) -> object:
         """The value of a field, `MISSING` if the row lacks it."""
@@ -47,7 +49,8 @@ class ForeignRow:
             return instead
         if not isinstance(value, str):
             raise self.error(field, "must be a text")
-        return encodable(value, f"`{self.path(field)}`")
+        self.check(field, is_encodable(value), NO_TEXT)
+        return value
 
     def number(self, field: str, wanted: str = "must be a whole number") -> int:
         """The whole number in a field."""
@@ -88,12 +91,6 @@ def check(holds: bool, reason: str) -> None:
     """Raise a `FieldError` with `reason` unless `holds`; the row is then rejected."""
     if not holds:
         raise FieldError(reason)
-
-
-def encodable(text: str, what: str) -> str:
-    """Return `text` if it can be encoded as UTF-8; a `FieldError` if it has half a surrogate pair, as JSON may have."""
-    check(is_encodable(text), f"{what} contains half a surrogate pair, which is no text")
-    return text
 
 
 def parse_rows(

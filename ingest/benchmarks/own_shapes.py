@@ -43,9 +43,7 @@ def declare_own(
 ) -> tuple[Path, Path, str, list[str]]:
     """The declaration of own data, written below `into`; the folder that it reads; what to clone from; and notes.
 
-    `items` is a file, a folder or `owner/name@REVISION` (`:SPLIT`) of the hub; `repositories` is a folder of several or
-    one, `github`, a URL, or empty. `keys` are those of fields that have no usual one, each a path or empty; `gold` is
-    one as :data:`OWN_GOLD` has it, or `patch`.
+    The arguments are those of the command `own`; `keys` maps fields that have no usual key to theirs, or to nothing.
     """
     hub, path, folder = _HUB.fullmatch(items), Path(items), Path(repositories)
     if hub is None and not path.exists():

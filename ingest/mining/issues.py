@@ -13,11 +13,8 @@ from ingest.mining.names import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
 from lake.text import counted, language_of
 
-MAX_CHANGED_FILES = 10
-"""A commit that changes more source files than this is no task: it does not answer one question."""
-MAX_CHANGED_LINES = 200
-"""A commit that changes more lines of existing files than this is no task either."""
-MIN_WORDS = 4
+MAX_CHANGED_FILES, MAX_CHANGED_LINES, MIN_WORDS = 10, 200, 4
+"""A commit that changes more source files or existing lines, or says less, does not answer one question."""
 
 SIZES = {5: "1 to 5 lines", 25: "6 to 25 lines", MAX_CHANGED_LINES: f"26 to {MAX_CHANGED_LINES} lines"}
 """The largest number of replaced lines → the name of that size."""
@@ -115,10 +112,9 @@ class IssueMiner:
 
     def _task(self, commit: Commit, question: str) -> dict[str, object] | str:
         """The task of a commit, or the rule that leaves it out."""
-        names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
-        paths = list(dict.fromkeys(names))
         # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
-        patch = self.history.patch(commit, paths)
+        paths = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
+        patch = self.history.patch(commit, dict.fromkeys(paths))
         if _is_formatting(patch):
             return WHITE_SPACE
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}

@@ -51,8 +51,7 @@ def completion_row(
 ) -> dict[str, object]:  # fmt: skip
     """A row of RepoEval's task files: lines `[start, end)`, from 0, are to be completed.
 
-    The prompt has at most `limit` tokens. The answer and the id are as RepoCoder's, with the function's `name` for a
-    function's body, else with the task's `number`.
+    The answer and the id are as RepoCoder's, with a function's `name` for its body, else with the task's `number`.
     """
     prompt, context_start = prompt_before(lines, start, limit)
     # RepoEval's name for a repository's folder: `pallets_click`.

@@ -91,8 +91,7 @@ def _blocks(text: str) -> list[GoldSpan]:
         *lines, content = (*block.split("\n", len(_FIELDS)), *[""] * len(_FIELDS))[: len(_FIELDS) + 1]
         pairs = (line.partition(":") for line in lines)
         fields = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
-        given = {key: fields[key] for key in _FIELDS if key in fields}
-        spans.append(span_of({**given, "content": content}, f"context{number}"))
+        spans.append(span_of({**fields, "content": content}, f"context{number}"))
     return spans
 
 

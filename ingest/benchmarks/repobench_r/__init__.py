@@ -8,16 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import (
-    Benchmark,
-    DataLocation,
-    PartToRead,
-    PoolGroup,
-    SubsetRows,
-    drawn_ids,
-    part_of,
-)
-from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, encodable, parse_rows
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids
+from ingest.benchmarks.fields import NO_TEXT, FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
 from lake.errors import Exit, GoldspanError
@@ -26,7 +18,7 @@ from lake.offsets import split_lines
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
 from lake.tables.ingested import Blobs, Files
-from lake.text import is_blank
+from lake.text import is_blank, is_encodable
 
 ROWS_OF_A_PART = 4_000
 """The number of rows per part: at most so many must be read again after the process is killed."""
@@ -81,7 +73,7 @@ def parts(
     """The subset's rows in parts; one source file is in memory at a time."""
 
     def part(suffix: str, rows: Callable[[Rejects], Iterable[_Row]]) -> PartToRead:
-        name = f"{part_of(subset)}-{suffix}"
+        name = f"{subset.replace('/', '-')}-{suffix}"
         return PartToRead(name, partial(_read, name, subset, rows))
 
     if limit is not None:
@@ -205,7 +197,9 @@ def _row(row: ForeignRow, level: str, item_id: str) -> _Row:
         snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
         if not isinstance(snippet, str):
             raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
-        candidates.append(snippet if snippet.isascii() else encodable(snippet, f"candidate {number}"))
+        if not snippet.isascii() and not is_encodable(snippet):
+            raise FieldError(f"candidate {number} {NO_TEXT}")
+        candidates.append(snippet)
     repo, path, imports, code, next_line = (row.text(name) for name in _TEXTS)
     field = "gold_snippet_index"
     gold = row.number(field)

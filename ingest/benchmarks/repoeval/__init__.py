@@ -176,7 +176,10 @@ def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
     prompt, ground_truth = row.text("prompt"), row.text("ground_truth")
     row.check("ground_truth", ground_truth != "", "is empty")
     repo, *path = _fpath(row)
-    line, start = (_line_number(row, field) for field in ("line", "context_start"))
+    wanted = "must be the number of a line, from 0"
+    line, start = (row.number(field, wanted) for field in ("line", "context_start"))
+    for field, number in (("line", line), ("context_start", start)):
+        row.check(field, number >= 0, wanted)
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
     # Only function files name the function whose body is the hole; nothing depends on it.
     name, upstream_id = get_path(row.content, "metadata.function_name"), row.get("id")
@@ -192,13 +195,6 @@ def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
         "prompt": prompt,
         "target_text": ground_truth,
     }
-
-
-def _line_number(row: ForeignRow, field: str) -> int:
-    wanted = "must be the number of a line, from 0"
-    number = row.number(field, wanted)
-    row.check(field, number >= 0, wanted)
-    return number
 
 
 def _fpath(row: ForeignRow) -> list[str]:

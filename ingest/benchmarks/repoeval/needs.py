@@ -27,17 +27,8 @@ from lake.offsets import split_lines
 ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
 """The kinds of need, by what the names of a completion refer to: column `need` of table `items`."""
 
-_HANDED_OUT = 10
-
-_PYTHON = "3.11"
-"""The Python version whose grammar parses the files, whichever version runs this."""
-
 _Span = tuple[str, int, int]
-
-Hole = tuple[str, str, int, int]
-"""The folder of a repository, and the path, first line (from 0) and number of lines of what is to be completed."""
-Need = tuple[str, list[_Span]]
-"""The kind of need of a hole, and the spans of the definitions in other files."""
+_Need = tuple[str, list[_Span]]
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
@@ -61,7 +52,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             for _, pool_id, path, line, text in rows
         ]
         with Workers(BY_JOBS) as workers:
-            answers = workers.map(resolve_holes, holes, _HANDED_OUT)
+            answers = workers.map(resolve_holes, holes, 10)
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
     needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
     kinds = [(item_id, kind) for item_id, kind, _ in needs]
@@ -90,15 +81,16 @@ def notes(items: pl.DataFrame) -> Iterator[str]:
         yield f"gold by need: {counts[ELSEWHERE]:,} of {counts.total():,} items; the others: {others or 'none'}"
 
 
-def resolve_holes(holes: Sequence[Hole]) -> list[Need]:
-    """The need of each hole, in order."""
+def resolve_holes(holes: Sequence[tuple[str, str, int, int]]) -> list[_Need]:
+    """The need of each hole (folder of the repository, path, first line from 0, number of lines), in order."""
     jedi.settings.auto_import_modules = []
     with tempfile.TemporaryDirectory() as cache:
         jedi.settings.cache_directory = cache
         return [_need(*hole) for hole in holes]
 
 
-def _need(folder: str, file: str, line: int, n_lines: int) -> Need:
+def _need(folder: str, file: str, line: int, n_lines: int) -> _Need:
+    """The kind of need of a hole, and the spans of the definitions in other files."""
     root, path = Path(folder), Path(folder, file)
     text = path.read_text(encoding="utf-8")
     # A new script for every hole: jedi limits the calls it follows, and counts them over all names of a script.
@@ -203,7 +195,8 @@ def _names(node: NodeOrLeaf) -> Iterator[Name]:
 
 @lru_cache(maxsize=256)
 def _tree(path: str) -> Module:
-    module: Module = load_grammar(version=_PYTHON).parse(Path(path).read_text(encoding="utf-8"))
+    # One version's grammar, whichever version runs this.
+    module: Module = load_grammar(version="3.11").parse(Path(path).read_text(encoding="utf-8"))
     return module
 
 

@@ -19,7 +19,7 @@ from ingest.benchmarks.fields import FieldError, check
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
-from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
+from lake.limits import MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.tables.ingested import Files
@@ -37,23 +37,16 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
     top = "".join(f"{folder}/" for folder in takewhile(lambda folder: folder not in {"", *repos}, above))
 
     def files() -> Iterator[tuple[str, str, bytes]]:
-        n_bytes = n_lines = 0
         for entry in sorted(tree.entries, key=lambda entry: entry.path):
             repo, _, path = entry.path.removeprefix(top).partition("/")
             if not entry.path.startswith(top) or not path:
                 continue
-            size = entry.size
             try:
-                check(size <= MAX_SOURCE_BYTES, f"it has {size:,} bytes; {MAX_SOURCE_BYTES:,} are read of a file")
-                check(n_bytes + size <= MAX_POOL_BYTES, f"it takes the repositories over {MAX_POOL_BYTES:,} bytes")
-                n_bytes += size
-                data = entry.read()
-                n_lines += data.count(b"\n")
-                check(n_lines <= MAX_POOL_LINES, f"it takes the repositories over {MAX_POOL_LINES:,} lines")
+                too_large = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+                check(entry.size <= MAX_SOURCE_BYTES, too_large)
+                yield f"{folder}/{repo}", path, entry.read()
             except (FieldError, UnreadableFileError) as error:
                 rejects.add(tree.location, f"entry {entry.path}", str(error))
-            else:
-                yield f"{folder}/{repo}", path, data
 
     return PoolGroup(folder, *pool_frames(files()))
 
@@ -145,11 +138,10 @@ def with_others(
 ) -> dy.DataFrame[Files]:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    `kind` decides which files are added. For hard, vector and random negatives: as many as the pool has, from all other
-    pools, namely those that rank highest for any of its queries by BM25 or by the cosine of TF-IDF vectors, or random
-    ones. For `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. Ties are
-    broken by a seeded hash of pool and content. Each content is added once, but none that the pool has itself or that
-    is blank. Added paths begin with `other/` and their repository's name, and never equal one of the pool's own.
+    Hard, vector and random negatives are as many as the pool has files: those of all other pools that rank highest for
+    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones; ties by a seeded hash of pool and
+    content. `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. A content is
+    added once, and never if it is blank or the pool has it. Added paths begin with `other/` and a repository's name.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
