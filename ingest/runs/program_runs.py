@@ -100,8 +100,10 @@ class ProgramSession:
         return self._checked(request, answer)
 
     def _checked(self, request: Request, answer: Request) -> Request:
-        if problem := parse_answer(answer).problem:
-            raise self._invalid(request, problem)
+        try:
+            parse_answer(answer)
+        except ValueError as error:
+            raise self._invalid(request, str(error)) from error
         if isinstance(results := answer.get("results"), list):
             for result in results:
                 result["path"] = result["path"].removeprefix(f"{request['files']}/")

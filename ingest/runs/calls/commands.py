@@ -169,12 +169,8 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
-def _cat(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    return PrintedRange(ALL_LINES, files, is_numbered=any("n" in flag and flag[1:].isalpha() for flag, _ in flags))
-
-
-def _nl(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    return PrintedRange(ALL_LINES, files, is_numbered=("-ba", "") in flags or ("-b", "a") in flags)
+def _whole(flags: CommandFlags, files: CommandWords, *, numbering: str) -> PrintedRange:
+    return PrintedRange(ALL_LINES, files, is_numbered=any(re.fullmatch(numbering, "".join(flag)) for flag in flags))
 
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
@@ -243,7 +239,8 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 
 
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
-    "cat": (_cat, ""), "nl": (_nl, "-[bdfhilnsvw]"),
+    "cat": (partial(_whole, numbering="-[a-zA-Z]*n[a-zA-Z]*"), ""),
+    "nl": (partial(_whole, numbering="-ba"), "-[bdfhilnsvw]"),
     "head": (partial(_end, is_head=True), "-[qvz]*[cn]|--lines|--bytes"),
     "tail": (partial(_end, is_head=False), "-[qvz]*[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),

@@ -30,11 +30,6 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
-_SAVED = re.compile(
-    r"(?:<persisted-output>\s*)?Output too large [^\n]{0,200}\b[Ss]aved to: [^\n]*\n(?:[^\n]*\n){0,20}?"
-    r"Preview \(first [^)\n]*\):\n"
-)
-"""The text before the preview of an output that was too large to show and is saved in a file."""
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(
     r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
@@ -99,13 +94,6 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
         shown += [replace(span, end=last)] * (n > 0)
         n -= n if span.start is None or last is None else max(last - span.start + 1, 0)
     return shown, n
-
-
-def preview_of(output: str) -> str | None:
-    """The beginning of an output that was too large to show and was saved in a file; None for any other output."""
-    saved = _SAVED.match(output)
-    end = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip() if saved else ""
-    return end.removesuffix("\n...") if saved else None
 
 
 class FileWindow(NamedTuple):

@@ -1,8 +1,4 @@
-"""ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
-
-The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves tool names and arguments to
-each agent, and has no field for the task or for a patch.
-"""
+"""ATIF, versions 1.0 to 1.7 (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md)."""
 
 import posixpath
 import re

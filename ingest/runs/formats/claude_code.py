@@ -1,9 +1,4 @@
-"""Claude Code's records: a session's JSON Lines, or what `claude -p` prints as JSON.
-
-Based on sessions of versions 1.0.56 to 2.1.138. A subagent's work is recorded among the session's rows (`isSidechain`,
-from version 2.1 on as `agent_progress`), and in a file of its own: `<session>/subagents/agent-<id>.jsonl`, before
-version 2.1 `agent-<id>.jsonl` next to the session.
-"""
+"""Claude Code's records of versions 1.0.56 to 2.1.138: a session's JSON Lines, or what `claude -p` prints as JSON."""
 
 import re
 from collections.abc import Iterator, Sequence

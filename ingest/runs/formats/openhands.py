@@ -1,8 +1,4 @@
-"""OpenHands' records: `output.jsonl` of its evaluations and of its resolver, and the events of one conversation.
-
-Based on outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An action's
-observation names it as `cause` or follows it; before that, the two were a pair (pull request 4360).
-"""
+"""OpenHands' records, of the resolver of 2024 to the SDK's 1.27: `output.jsonl`, or the events of a conversation."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,10 +37,9 @@ _HIT = re.compile(
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
 
 
-def companions(path: str) -> Sequence[str]:
-    """The files that belong to an event's file: the patch, and for the first event the folder of all events."""
-    first = _ONE_EVENT.fullmatch(path)
-    return [patch_path(path), *filter(None, [first and first["folder"]])]
+def _companions(path: str) -> Sequence[str]:
+    # The first event's file stands for the folder of all events.
+    return [patch_path(path), *(match["folder"] for match in [_ONE_EVENT.fullmatch(path)] if match)]
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -201,6 +196,6 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
 OPENHANDS = session_importer(
     "openhands", "OpenHands outputs", "The events of a conversation",
     holders=("history",), is_event=_is_event, is_holder=_holds_work, item_of=_item, events_of=_events_of,
-    companions=companions,
+    companions=_companions,
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
 )  # fmt: skip

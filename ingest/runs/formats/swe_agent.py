@@ -37,11 +37,7 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a file, whose name gives the item.
-
-    The final context is in the last row with a `patch_context`, or in `info.patch_context`, else it is the last step.
-    The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
-    """
+    """The one trajectory of a file; the published converter reads only views with a range, and none of a `.traj`."""
     session, rows, path = Session(file), file.rows(), file.path.removesuffix(_CHECKPOINTS) + _TRAJ
     traj = next(iter(rows), {})
     if "trajectory" in traj:
@@ -56,6 +52,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     kept = list(map(inside, own.steps))
     steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
+    # The final context is in the last row with a `patch_context`, or in `info`, else it is the last step.
     answers = _answers([object_at(traj, "info"), *rows])
     final = inside(spans_named(answers[-1])) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
