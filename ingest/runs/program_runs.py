@@ -189,7 +189,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or 100} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
-            errors = [error for answer in answers if (error := parse_answer(answer).error) is not None]
+            errors = [error for answer in answers if (error := parse_answer(answer)[1]) is not None]
             n_answered += len(rows) - len(errors)
             if errors:
                 failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import repeat, takewhile
-from typing import NamedTuple
 
 from ingest.runs.trajectory import FileSpan
 from ingest.runs.values import LAST_LINE, line_of
@@ -96,20 +95,16 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
     return shown, n
 
 
-class FileWindow(NamedTuple):
-    """A window of a file, below `[File: …]`: its line numbers in order, and whether it shows an edit."""
+def windows_in(output: str, *, edits: bool = True) -> Iterator[FileSpan]:
+    """The windows of files that an output shows below `[File: …]`, also of `edits`; those without lines have no start.
 
-    path: str
-    lines: list[int]
-    is_edit: bool
-
-
-def windows_in(output: str) -> Iterator[FileWindow]:
-    """The windows that an output shows; marks of cursors and of omitted lines are part of a window."""
+    Marks of cursors and of omitted lines are part of a window.
+    """
     for heading in _WINDOW.finditer(output):
         rows = map(_SHOWN.match, output[heading.end() :].split("\n"))
         lines = [line for row in takewhile(bool, rows) if row and (line := line_of(row[1])) is not None]
-        yield FileWindow(heading["path"], lines, heading["is_edit"] is not None)
+        if edits or heading["is_edit"] is None:
+            yield FileSpan(heading["path"], lines[0], lines[-1]) if lines else FileSpan(heading["path"])
 
 
 @lru_cache(maxsize=1)

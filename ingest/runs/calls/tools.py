@@ -148,9 +148,8 @@ def parse_call(call: ToolCall) -> ParsedCall:
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
         was_run = not (call.failed and _NEVER_RUN.match(output))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
-    if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.lines]):
-        spans = [FileSpan(joined_path(folder, window.path), window.lines[0], window.lines[-1]) for window in windows]
-        return ParsedCall(tuple(spans), reads=True, folder=folder)
+    if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.start is not None]):
+        return ParsedCall(renamed(windows, partial(joined_path, folder)), reads=True, folder=folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
     spans = []

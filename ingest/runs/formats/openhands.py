@@ -155,8 +155,8 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
     opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))
-    searched, windows = "", [window for window in windows_in(call.output or "") if window.lines and not window.is_edit]
-    spans = [FileSpan(window.path, window.lines[0], window.lines[-1]) for window in windows if opens]
+    windows = windows_in(call.output or "", edits=False) if opens else ()
+    searched, spans = "", [window for window in windows if window.start is not None]
     for hit in _HIT.finditer(call.output or "") if searches else ():
         searched = hit["searched"] or searched
         path, line = hit["path"] or searched, line_of(hit["line"] or hit["of_path"])
