@@ -176,7 +176,7 @@ def _after(text: str, command: str) -> str | None:
 
 ATIF = session_importer(
     "atif", "ATIF trajectories", "A trajectory's .json, with schema_version, agent and steps", aliases=("harbor",),
-    holders=("steps",), companions=companions, events_of=lambda session: iter(_Record(session)),
+    holders=("steps",), companions=companions, events_of=_Record,
     is_holder=lambda row: re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) is not None,
     is_event=lambda row: False, is_part=lambda _, name: _PART.match(name) is not None,
     example='{"schema_version": "ATIF-v1.4", "session_id": "…", "agent": {"name": "openhands"}, "steps": []}',

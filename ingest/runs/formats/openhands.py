@@ -164,10 +164,6 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
 
 
-def _below_workspace(path: str) -> str:
-    return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
-
-
 def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
     """A step per `read` or `run` that names a file, and finally all their lines; None if there is no action."""
     actions, steps = [event for event in events if isinstance(event.get("args"), dict)], list[Views]()
@@ -180,7 +176,8 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
             start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
             lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
-        steps.append(renamed(views, _below_workspace))
+        quoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
+        steps.append(renamed(quoted, lambda path: path.lstrip("/").removeprefix("./")))
     # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
     joined = [view for view in union(steps) if view.start is None]
     located = (view for view in union(steps) if view.start is not None)
