@@ -86,8 +86,10 @@ class ProgramSession:
             self._program.close(seconds=2)
 
     def _checked(self, request: Request, answer: Request) -> Request:
-        if problem := parse_answer(answer).problem:
-            raise self._invalid(request, problem)
+        try:
+            parse_answer(answer)
+        except ValueError as error:
+            raise self._invalid(request, str(error)) from error
         if isinstance(results := answer.get("results"), list):
             for result in results:
                 result["path"] = result["path"].removeprefix(f"{request['files']}/")
@@ -169,7 +171,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or 100} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
-            errors = [error for answer in answers if (error := parse_answer(answer).error) is not None]
+            errors = [error for answer in answers if (error := parse_answer(answer)[1]) is not None]
             n_answered += len(rows) - len(errors)
             if errors:
                 failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")

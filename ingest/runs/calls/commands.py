@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ingest.runs.calls.outputs import first_lines
 from ingest.runs.trajectory import UNKNOWN, FileSpan
 from ingest.runs.values import LAST_LINE, line_of
 
@@ -103,18 +104,21 @@ class PrintedRange:
         window = self.windows[0] if self.windows and len(self.windows) == 1 else (0, None)
         return window[1] if window[0] == 1 else None
 
-    def of(self, view: FileSpan) -> list[FileSpan]:
-        """The spans that are printed if the command reads `view`."""
-        whole = replace(view, start=None, end=None)
-        start, end = view.start, view.end
-        if start is None or (self.windows is None and self.last is None):
-            return [whole]
-        if self.last is not None:
-            return [whole] if end is None else [replace(view, start=max(start, end - self.last + 1))]
+    def of(self, spans: Sequence[FileSpan], *, is_shared: bool = False) -> list[FileSpan]:
+        """What is printed if the command reads `spans` as one input, which others feed too if it `is_shared`."""
+        if self.windows == ALL_LINES:
+            return list(spans)
+        if self.n_first is not None and (len(spans) > 1 or is_shared):
+            return first_lines(spans, self.n_first)[0]
+        start, end, windows = (spans[0].start, spans[0].end, self.windows) if len(spans) == 1 else (None, None, None)
+        if self.last is not None and start is not None and end is not None:
+            windows = ((max(1, end - self.last + 2 - start), None),)
+        if start is None or windows is None or is_shared:
+            return list(dict.fromkeys(FileSpan(span.path) for span in spans))  # which of their lines is unknown
         shown = []
-        for first, last in self.windows or ():
+        for first, last in windows:
             ends = [line for line in (end, None if last is None else start + last - 1) if line is not None]
-            shown.append(replace(view, start=start + first - 1, end=min(ends, default=None)))
+            shown.append(replace(spans[0], start=start + first - 1, end=min(ends, default=None)))
         return [span for span in shown if span.end is None or span.start is None or span.start <= span.end]
 
 
@@ -169,12 +173,8 @@ def unrolled(pipeline: Pipeline) -> Pipeline:
     return replace(pipeline, commands=[replace(commands[index], words=inner), *commands[index + 1 :]])
 
 
-def _cat(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    return PrintedRange(ALL_LINES, files, is_numbered=any("n" in flag and flag[1:].isalpha() for flag, _ in flags))
-
-
-def _nl(flags: CommandFlags, files: CommandWords) -> PrintedRange:
-    return PrintedRange(ALL_LINES, files, is_numbered=("-ba", "") in flags or ("-b", "a") in flags)
+def _whole(flags: CommandFlags, files: CommandWords, *, numbering: str) -> PrintedRange:
+    return PrintedRange(ALL_LINES, files, is_numbered=any(re.fullmatch(numbering, "".join(flag)) for flag in flags))
 
 
 def _end(flags: CommandFlags, files: CommandWords, *, is_head: bool) -> PrintedRange:
@@ -243,7 +243,8 @@ def _window(start: str, end: str, sign: str = "") -> PrintedLines | None:
 
 
 _PRINTERS: Mapping[str, tuple[Callable[[CommandFlags, CommandWords], PrintedRange | None], str]] = {
-    "cat": (_cat, ""), "nl": (_nl, "-[bdfhilnsvw]"),
+    "cat": (partial(_whole, numbering="-[a-zA-Z]*n[a-zA-Z]*"), ""),
+    "nl": (partial(_whole, numbering="-ba"), "-[bdfhilnsvw]"),
     "head": (partial(_end, is_head=True), "-[qvz]*[cn]|--lines|--bytes"),
     "tail": (partial(_end, is_head=False), "-[qvz]*[cn]|--lines|--bytes"),
     "sed": (_sed, "--expression|-[nErsuz]*e"), "awk": (_awk, "-[Fv]"), "gawk": (_awk, "-[Fv]"),

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import repeat, takewhile
-from typing import NamedTuple
 
 from ingest.runs.trajectory import FileSpan
 from ingest.runs.values import LAST_LINE, line_of
@@ -30,11 +29,6 @@ _NOT_READ = re.compile(
 )
 _NO_COMMAND = re.compile(r"(?P<name>[\w.-]{1,40}): (?:command )?not found(?!:)|not found: (?P<zsh>[\w.-]+)")
 _MAX_ROW, _MAX_ROWS = 1_000, 100
-_SAVED = re.compile(
-    r"(?:<persisted-output>\s*)?Output too large [^\n]{0,200}\b[Ss]aved to: [^\n]*\n(?:[^\n]*\n){0,20}?"
-    r"Preview \(first [^)\n]*\):\n"
-)
-"""The text before the preview of an output that was too large to show and is saved in a file."""
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines? total(?P<is_edit> after edit)?\)\][ \t]*\r?\n")
 _SHOWN = re.compile(
     r"([0-9]+)[:|]|\([0-9]+ more lines (?:above|below)\)|\(this is the (?:beginning|end) of the file\)"
@@ -101,27 +95,16 @@ def first_lines(spans: Iterable[FileSpan], n: int) -> tuple[list[FileSpan], int]
     return shown, n
 
 
-def preview_of(output: str) -> str | None:
-    """The beginning of an output that was too large to show and was saved in a file; None for any other output."""
-    saved = _SAVED.match(output)
-    end = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip() if saved else ""
-    return end.removesuffix("\n...") if saved else None
+def windows_in(output: str, *, edits: bool = True) -> Iterator[FileSpan]:
+    """The windows of files that an output shows below `[File: …]`, also of `edits`; those without lines have no start.
 
-
-class FileWindow(NamedTuple):
-    """A window of a file, below `[File: …]`: its line numbers in order, and whether it shows an edit."""
-
-    path: str
-    lines: list[int]
-    is_edit: bool
-
-
-def windows_in(output: str) -> Iterator[FileWindow]:
-    """The windows that an output shows; marks of cursors and of omitted lines are part of a window."""
+    Marks of cursors and of omitted lines are part of a window.
+    """
     for heading in _WINDOW.finditer(output):
         rows = map(_SHOWN.match, output[heading.end() :].split("\n"))
         lines = [line for row in takewhile(bool, rows) if row and (line := line_of(row[1])) is not None]
-        yield FileWindow(heading["path"], lines, heading["is_edit"] is not None)
+        if edits or heading["is_edit"] is None:
+            yield FileSpan(heading["path"], lines[0], lines[-1]) if lines else FileSpan(heading["path"])
 
 
 @lru_cache(maxsize=1)

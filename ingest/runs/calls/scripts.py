@@ -1,7 +1,7 @@
 """The tool calls in a script that an agent ran, `tools.name({…})`, and those of their arguments that can be known."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
@@ -37,8 +37,10 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
         return None
     inner, text = node.named_children, _text(node)
     match node.type:
-        case "string" | "template_string":
-            return _joined([_value(piece, constants) for piece in inner])
+        case "string" | "template_string" | "binary_expression":
+            pieces, operator = [_value(piece, constants) for piece in inner], _text(_part(node, "operator"))
+            texts = [piece for piece in pieces if isinstance(piece, str)]
+            return "".join(texts) if operator in ("", "+") and len(texts) == len(pieces) else None
         case "string_fragment":
             return text
         case "escape_sequence":
@@ -57,14 +59,7 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
             return dict(zip(names, values, strict=True))
         case "parenthesized_expression" | "template_substitution":
             return _value(inner[0], constants) if inner else None
-        case "binary_expression" if _text(_part(node, "operator")) == "+":
-            return _joined([_value(side, constants) for side in inner])
     return None
-
-
-def _joined(pieces: Sequence[object]) -> str | None:
-    texts = [piece for piece in pieces if isinstance(piece, str)]
-    return "".join(texts) if len(texts) == len(pieces) else None
 
 
 def _part(node: Node | None, name: str) -> Node | None:

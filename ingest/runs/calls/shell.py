@@ -267,31 +267,25 @@ class _Walk:
         files = [file for file in paths if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == paths:  # It may have read none of them.
             return []
-        if printed.is_joined and len(files) > 1:
-            # It reads its files as one.
-            printed, piped, into = replace(printed, windows=commands.ALL_LINES), [printed, *piped], [Command(), *into]
-        spans = [span for file in files for span in printed.of(FileSpan(file, 1))]
+        whole = [FileSpan(file, 1) for file in files]
+        spans = printed.of(whole) if printed.is_joined else [span for file in whole for span in printed.of([file])]
         for each, command in zip(piped, into, strict=True):
-            first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
-            if isinstance(each, FileSearch) and each.is_numbered and first_line is not None:
-                # `grep -n` counts from the first line of its input.
-                hits = [hit for hit in listed_spans(self.output or "", spans[0].path) if hit.start and hit.end]
-                ahead = first_line - 1
-                if hits:
-                    self.is_told = True
-                    return [FileSpan(hit.path, (hit.start or 0) + ahead, (hit.end or 0) + ahead) for hit in hits]
             is_shared = self.feeds[id(command)] > 1
-            is_joined = len(spans) > 1 or is_shared
-            if isinstance(each, PrintedRange) and is_joined and (n := each.n_first) is not None:
-                spans, _ = first_lines(spans, n)
-            elif is_shared and isinstance(each, PrintedRange) and each.windows != commands.ALL_LINES:
-                self.unread.append(f"command {command.name} of several commands' output")
-                return []
-            elif not isinstance(each, PrintedRange) or (is_joined and each.windows != commands.ALL_LINES):
-                # It prints some of their lines, but which is unknown.
-                spans = list(dict.fromkeys(FileSpan(span.path) for span in spans))
-            else:
-                spans = [shown for span in spans for shown in each.of(span)]
+            if isinstance(each, PrintedRange):
+                if is_shared and each.n_first is None and each.windows != commands.ALL_LINES:
+                    self.unread.append(f"command {command.name} of several commands' output")
+                    return []
+                spans = each.of(spans, is_shared=is_shared)
+                continue
+            first_line = spans[0].start if len(spans) == 1 and self.is_alone else None
+            if each and each.is_numbered and first_line is not None:
+                # `grep -n` counts from the first line of its input.
+                hits, ahead = listed_spans(self.output or "", spans[0].path), first_line - 1
+                hits = [FileSpan(hit.path, hit.start + ahead, hit.end + ahead) for hit in hits if hit.start and hit.end]
+                self.is_told |= bool(hits)
+                if hits:
+                    return hits
+            spans = PrintedRange(None, ()).of(spans)
         if len(files) == 1 and self.is_alone and printed.is_numbered:
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))

@@ -1,11 +1,11 @@
 """Calls of agents' tools, recognised by the tool's name whichever agent made them, and the spans that they showed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ingest.runs.calls.outputs import first_lines, listed_spans, numbers_in, preview_of, windows_in
+from ingest.runs.calls.outputs import first_lines, listed_spans, numbers_in, windows_in
 from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
@@ -76,6 +76,11 @@ _NEVER_RUN = re.compile(
 )
 """The beginning of the text that replaces the output of a shell call that was denied or cancelled as a whole."""
 _GOES_ON = re.compile(r"\[[^\n]*\bUse offset=([0-9]+) to continue\.\]\s*\Z")
+_SAVED = re.compile(
+    r"(?:<persisted-output>\s*)?Output too large [^\n]{0,200}\b[Ss]aved to: [^\n]*\n(?:[^\n]*\n){0,20}?"
+    r"Preview \(first [^)\n]*\):\n"
+)
+"""The text before the preview of an output that was too large to show and is saved in a file."""
 _LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*(?:\(?no |(?:found )?0 |nothing )", re.IGNORECASE)
 _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
@@ -83,26 +88,18 @@ _NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last re
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call of a tool.
-
-    `output` is what the agent was shown; None if that is not recorded, so that the call counts as showing what it asked
-    for. `folder` is the base of relative paths: empty if not recorded, `UNKNOWN` if only the shell knew it, None for
-    the folder in which the call before it left the terminal. `lines` are the first and last line that it reports to
-    show, with None for the file's last. `turn` is the model's answer that made the call, from 1; 0 if unknown.
-    `is_answered` is False if it has no result but other calls in the record do. `parsed` is what it showed, if only one
-    agent has the tool; `call_id` is its id in the record, which may be repeated.
-    """
+    """One call of a tool, with its result."""
 
     name: str
     arguments: JsonRecord
-    output: str | None = None
+    output: str | None = None  # None if it is not recorded: the call counts as showing what it asked for
     failed: bool = False
-    folder: str | None = ""
-    lines: tuple[int, int | None] | None = None
-    turn: int = 0
-    is_answered: bool = True
-    parsed: ParsedCall | None = None
-    call_id: str = ""
+    folder: str | None = ""  # of relative paths: empty if not recorded, None for where the call before it ended
+    lines: tuple[int, int | None] | None = None  # the first and last that it reports to show; None: the file's last
+    turn: int = 0  # the model's answer that made the call, from 1; 0 if unknown
+    is_answered: bool = True  # False if it has no result but other calls in the record do
+    parsed: ParsedCall | None = None  # what it showed, if only one agent has the tool
+    call_id: str = ""  # its id in the record, which may be repeated
 
     @property
     def tool(self) -> str:
@@ -138,28 +135,32 @@ def parse_call(call: ToolCall) -> ParsedCall:
     is_change = call.tool in _EDITORS and str_at(call.arguments, "command") != "view"
     if call.parsed is not None or is_change or call.tool in SHOW_NOTHING:
         return call.parsed or ParsedCall(folder=folder)
-    if (preview := preview_of(call.output or "")) is not None:
+    path, output, unread = first_text(call.arguments, _PATHS), call.output or "", ""
+    if saved := _SAVED.match(output):
+        preview = output[saved.end() :].rstrip().removesuffix("</persisted-output>").rstrip().removesuffix("\n...")
         parsed = parse_call(replace(call, output=preview))
         return replace(parsed, views=tuple(first_lines(parsed.views, preview.count("\n") + 1)[0]))
     if call.is_shell:
         inner = first_text(call.arguments, _FOLDERS)
         folder = gone_to(folder, inner) if inner else folder
-        if not call.command and (call.output or "").strip():
+        if not call.command and output.strip():
             return ParsedCall(folder=folder, unread=(f"tool {call.name} without a known command",))
         parsed = parse_shell_call(call.command, call.output, failed=call.failed, folder=folder)
-        was_run = not (call.failed and _NEVER_RUN.match(call.output or ""))
+        was_run = not (call.failed and _NEVER_RUN.match(output))
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
-    path, output, unread = first_text(call.arguments, _PATHS), call.output or "", ""
-    if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.lines]):
-        spans = [FileSpan(joined_path(folder, window.path), window.lines[0], window.lines[-1]) for window in windows]
-        return ParsedCall(tuple(spans), reads=True, folder=folder)
+    if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.start is not None]):
+        return ParsedCall(renamed(windows, partial(joined_path, folder)), reads=True, folder=folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
     spans = []
     if call.failed or _REFUSED.match(output):
         pass
     elif call.tool not in _SEARCHES:
-        spans = _read(path, call) if path else list(_read_many(call.arguments))
+        spans = _read(path, call) if path else []
+        for entry in [] if path else [entry for key in _MANY for entry in list_at(call.arguments, key)]:
+            inner = entry if isinstance(entry, str) else first_text(entry, _PATHS)
+            requests: list[JsonRecord] = [{"lines": lines} for lines in list_at(entry, "line_ranges")]
+            spans += (FileSpan(inner, *_asked(request)) for request in requests or [object_at(entry)] if inner)
         unread = "" if spans or path or not output.strip() else f"tool {call.name} without a path"
     elif call.output is None:
         unread = NO_RESULT
@@ -180,14 +181,6 @@ def _listed_path(folder: str, base: str, path: str) -> str:
     parts = path.split("/")
     ends = (n for n in range(len(parts), 0, -1) if f"/{root}".endswith(f"/{'/'.join(parts[:n])}"))
     return joined_path(root, "/".join(parts[next(ends, 0) :]))
-
-
-def _read_many(arguments: JsonRecord) -> Iterator[FileSpan]:
-    """The files of a call that reads several, each with the lines requested."""
-    for entry in (entry for key in _MANY for entry in list_at(arguments, key)):
-        path, ranges = entry if isinstance(entry, str) else first_text(entry, _PATHS), list_at(entry, "line_ranges")
-        requests: list[JsonRecord] = [{"lines": lines} for lines in ranges]
-        yield from (FileSpan(path, *_asked(request)) for request in requests or [object_at(entry)] if path)
 
 
 def _read(path: str, call: ToolCall) -> list[FileSpan]:

@@ -1,8 +1,4 @@
-"""Locations of Agentless (`loc_….jsonl`, or ContextBench's `<instance>_traj.json` of a whole run) and of LocAgent.
-
-A location is a text of lines such as `function: A.b`, `line: 12 (why)`, `lines: 3-9`, counted from 1; LocAgent's are
-texts, `a.py:A.b`.
-"""
+"""Locations of Agentless (`loc_….jsonl`, or `<instance>_traj.json` of a whole run, counted from 1) and of LocAgent."""
 
 import posixpath
 import re

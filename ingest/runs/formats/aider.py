@@ -1,8 +1,4 @@
-"""Aider's chat history, `.aider.chat.history.md`: the files that were added to the chat, which its model sees whole.
-
-Based on histories of version 0.86. What the user typed begins with `####`, what Aider reports with `>`. The map of the
-repository, which the model sees too, is not recorded.
-"""
+"""Aider's chat history (of version 0.86): the files that were added to the chat, which its model sees whole."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +13,7 @@ _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*# aider chat started at ")
 _ADDED = re.compile(
     r"^> (?:Added (.+?) to (?:the chat|read-only files)\b|(.+?) *\n> Add file to the chat\? .*: [YyAa])", re.MULTILINE
 )
-_TYPED = re.compile(r"(?:^#### .*\n?)+", re.MULTILINE)
+_TYPED = re.compile(r"(?:^#### .*\n?)+", re.MULTILINE)  # what the user typed; what Aider reports begins with `>`
 _MODEL = re.compile(r"^> (?:Main m|M)odel: (\S+)", re.MULTILINE)
 _COST = re.compile(r"^> .*\bCost: \$([0-9]{1,9}(?:\.[0-9]{1,9})?) message", re.MULTILINE)
 

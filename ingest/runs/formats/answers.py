@@ -1,11 +1,6 @@
-"""Answers of search programs: JSON Lines, a list of results per item; `ingest run --search` reads them too.
-
-Files of SWE-bench's retrieval (`instance_id`, `hits` with `docid` and `score`) and of SWE-Explore's runner
-(`instance_id`, `regions`) are read alike.
-"""
+"""Answers of search programs: JSON Lines, a list of results per item; `ingest run --search` reads them too."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
@@ -22,44 +17,34 @@ _BESIDE = {"text", "content", "rank"}
 _Row = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line after the last, score
 
 
-class ParsedAnswer(NamedTuple):
-    """An answer's results, in order; or the program's `error` for having none; or the `problem` with the answer."""
+def parse_answer(answer: Mapping[str, object]) -> tuple[Sequence[_Row], str | None]:
+    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer.
 
-    rows: Sequence[_Row] = ()
-    error: str | None = None
-    problem: str = ""
-
-
-def parse_answer(answer: Mapping[str, object]) -> ParsedAnswer:
-    """An answer's results, by score if they have any; whether their files and lines exist is not checked."""
+    Whether the results' files and lines exist is not checked.
+    """
     if isinstance(error := answer.get("error"), str):
-        return ParsedAnswer(error=error or "the program gives no reason")
+        return (), error or "the program gives no reason"
     results = answer.get("results")
     if not isinstance(results, list):
-        return ParsedAnswer(problem="`results` must be a list")
-    rows: list[_Row] = []
-    for number, result in enumerate(results, start=1):
-        row = _row(result)
-        if isinstance(row, str):
-            return ParsedAnswer(problem=f"result {number}: {row}")
-        rows.append(row)
+        raise ValueError("`results` must be a list")
+    rows = [_row(f"result {number}", result) for number, result in enumerate(results, start=1)]
     scores = [score for _, _, _, score in rows if score is not None]
     if scores and len(scores) < len(rows):
-        return ParsedAnswer(problem="some results have a score and some have none")
-    return ParsedAnswer(sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows)
+        raise ValueError("some results have a score and some have none")
+    return sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows, None
 
 
-def _row(result: object) -> _Row | str:
+def _row(name: str, result: object) -> _Row:
     if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
-        return "it must be an object with a `path`"
+        raise ValueError(f"{name}: it must be an object with a `path`")
     if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
-        return f"unknown key {unknown[0]!a}; there is path, start, end and score"
+        raise ValueError(f"{name}: unknown key {unknown[0]!a}; there is path, start, end and score")
     start, end, score = result.get("start"), result.get("end"), result.get("score")
     if (start, end) != (None, None) and not 1 <= (count_at(start) or 0) <= (count_at(end) or 0):
-        return f"start and end must be lines from 1 ({path}: {start!r:.40}, {end!r:.40})"
+        raise ValueError(f"{name}: start and end must be lines from 1 ({path}: {start!r:.40}, {end!r:.40})")
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
     if score is not None and not (is_number and abs(score) < 1e308):
-        return f"a score that is not a finite number ({path}: {score!r:.40})"
+        raise ValueError(f"{name}: a score that is not a finite number ({path}: {score!r:.40})")
     return path, None if start is None else start - 1, end, None if score is None else float(score)
 
 
@@ -89,15 +74,16 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             answer = _answer(row_of(input_file, position, text))
             if not isinstance(item_id := answer.get("id"), str):
                 raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]])
-            results = parse_answer(answer)
-            if results.problem:
-                raise input_file.wrong(f"line {position}, item {item_id!a}: {results.problem}")
+            try:
+                results, error = parse_answer(answer)
+            except ValueError as fault:
+                raise input_file.wrong(f"line {position}, item {item_id!a}: {fault}") from fault
             if (first := seen.setdefault(item_id, position)) != position:
                 raise input_file.wrong(f"line {position}: item {item_id!a} is in line {first} too")
-            for rank, (path, start, end, score) in enumerate(results.rows, start=1):
+            for rank, (path, start, end, score) in enumerate(results, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
-            if not results.rows:
-                rows.append((position, item_id, None, None, None, None, None, results.error))
+            if not results:
+                rows.append((position, item_id, None, None, None, None, None, error))
         yield framed(input_file, rows, _COLUMNS)
 
 

@@ -1,8 +1,4 @@
-"""ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
-
-The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves tool names and arguments to
-each agent, and has no field for the task or for a patch.
-"""
+"""ATIF, versions 1.0 to 1.7 (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md)."""
 
 import posixpath
 import re
@@ -180,7 +176,7 @@ def _after(text: str, command: str) -> str | None:
 
 ATIF = session_importer(
     "atif", "ATIF trajectories", "A trajectory's .json, with schema_version, agent and steps", aliases=("harbor",),
-    holders=("steps",), companions=companions, events_of=lambda session: iter(_Record(session)),
+    holders=("steps",), companions=companions, events_of=_Record,
     is_holder=lambda row: re.match(r"ATIF\b", str_at(row, "schema_version"), re.IGNORECASE) is not None,
     is_event=lambda row: False, is_part=lambda _, name: _PART.match(name) is not None,
     example='{"schema_version": "ATIF-v1.4", "session_id": "…", "agent": {"name": "openhands"}, "steps": []}',

@@ -1,9 +1,4 @@
-"""Claude Code's records: a session's JSON Lines, or what `claude -p` prints as JSON.
-
-Based on sessions of versions 1.0.56 to 2.1.138. A subagent's work is recorded among the session's rows (`isSidechain`,
-from version 2.1 on as `agent_progress`), and in a file of its own: `<session>/subagents/agent-<id>.jsonl`, before
-version 2.1 `agent-<id>.jsonl` next to the session.
-"""
+"""Claude Code's records of versions 1.0.56 to 2.1.138: a session's JSON Lines, or what `claude -p` prints as JSON."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -36,7 +31,7 @@ def _is_event(row: JsonRecord) -> bool:
     return is_message and not row.keys().isdisjoint(("sessionId", "uuid", "parentUuid", "parent_tool_use_id"))
 
 
-class _Record:
+class Record:
     """A session: `subagents` (id → file), `recorded` (ids of those in its rows)."""
 
     def __init__(self, session: Session) -> None:
@@ -59,7 +54,8 @@ class _Record:
         self.recorded |= {str_at(event, "parent_tool_use_id") for event in events}
         has_moved = False
         for event in events:
-            kind, is_own, message = event.get("type"), _is_own(event), object_at(event, "message")
+            kind, message = event.get("type"), object_at(event, "message")
+            is_own = event.get("isSidechain") is not True and not event.get("parent_tool_use_id")
             yield Note("folder", str_at(event, "cwd"))
             yield Note("model", str_at(message, "model") if is_own else "")
             if (attached := str_at(event, "attachment", "type")) in _SHOWN:
@@ -124,11 +120,6 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     return replace(call, output=_FAILED.sub("", text) if failed else text, failed=failed)
 
 
-def _is_own(event: JsonRecord) -> bool:
-    """Whether a row, recorded or printed, belongs to the session itself and not to a subagent."""
-    return event.get("isSidechain") is not True and not event.get("parent_tool_use_id")
-
-
 def _results(event: JsonRecord) -> list[JsonRecord]:
     return [part for part in objects_at(event, "message", "content") if part.get("type") == "tool_result"]
 
@@ -152,7 +143,7 @@ def _totals(end: JsonRecord, seconds: float | None) -> AgentUsage:
 CLAUDE_CODE = session_importer(
     "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
     holders=("events", "response", "session", "messages"), is_event=_is_event,
-    events_of=lambda session: iter(_Record(session)),
+    events_of=Record,
     # A subagent's file next to its session; one in a folder `subagents` is read only if its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), f"{patch_path(path).removesuffix('.patch')}/"],

@@ -1,8 +1,4 @@
-"""Codex's records: a rollout's JSON Lines, or what `codex exec --json` prints.
-
-Based on rollouts of September 2025, whose rows had no payload, to version 0.144, and on the description of `codex exec
---json` (github.com/openai/codex, pull request 4177). From version 0.14x on, `exec` runs a script that calls tools.
-"""
+"""Codex's records of September 2025 to version 0.144: a rollout, or what `codex exec --json` prints (pull 4177)."""
 
 import ast
 import re
@@ -37,7 +33,7 @@ _HEAD = re.compile(
     r"(?P<output>Output:(?:\n|\Z)(?:Total output lines: [0-9]+\n+)?)?"
 )
 _CUT = ("Command: ", "Chunk ID: ", "Script ")  # beginnings of an output that is a head even without `Output:`
-_EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script (failed)", re.MULTILINE)
+_EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script failed", re.MULTILINE)
 _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID) (\S+)$", re.MULTILINE)
 _FAILED = re.compile(
     r"failed in sandbox |exec_command failed|execution error|exec command rejected|aborted by user|command timed out"
@@ -119,8 +115,8 @@ def _subagents(session: Session, output: str) -> Iterator[Event]:
     if not names and '"task_name"' in output:
         yield Note("unread", "subagent whose file is missing")
     for name in names:
-        ends = re.compile(rf"{name}\.jsonl(?:\.gz|\.zst)?$")
-        for path in [path for path in sorted(session.file.all) if ends.search(path)] or [""]:
+        ends = tuple(f"{name}.jsonl{packed}" for packed in ("", ".gz", ".zst"))
+        for path in [path for path in sorted(session.file.all) if path.endswith(ends)] or [""]:
             yield from session.events_in(session.file.all.get(path), lambda rows: _rollout(session, rows))
 
 
@@ -209,7 +205,7 @@ def _output(output: object) -> _Output:
         is_cut = text.startswith(_CUT[:1]) or (head is not None and text.startswith(_CUT))
         return _Output(None if is_cut else (text,), _FAILED.match(text) is not None)
     exited, running = _EXIT.search(head["lines"]), _RUNNING.search(head["lines"])
-    failed = exited is not None and (exited[2] is not None or line_of(exited[1]) != 0)
+    failed = exited is not None and exited[1] != "0"
     return _Output((text[head.end() :],), failed, running[1] if running else "")
 
 
@@ -232,8 +228,7 @@ def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[Too
 
 CODEX = session_importer(
     "codex", "Codex rollouts", "A rollout's .jsonl, or the output of codex exec --json",
-    holders=("events", "rollout", "session"), is_event=_is_event,
-    events_of=_events_of,
+    holders=("events", "rollout", "session"), is_event=_is_event, events_of=_events_of,
     # A subagent's rollout is part of another session and not a trajectory by itself.
     is_part=lambda row, _: "subagent" in object_at(row, "payload", "source"),
     example='{"timestamp": "…", "type": "session_meta", "payload": {"id": "…", "cwd": "/testbed"}}',

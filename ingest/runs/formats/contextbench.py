@@ -1,8 +1,6 @@
 """The input of ContextBench's evaluator (one object per instance, its steps and final context), and Prometheus' logs.
 
-No log has been seen. The reader of logs follows ContextBench's published converter
-(contextbench/agents/prometheus/extract.py), which reads `--- BEGIN CONTEXT ---` and `--- BEGIN AGGREGATED CONTEXT ---`
-blocks with `File:` and `Line number range: a - b`, lines from 1.
+No log has been seen: they are read as by ContextBench's converter (contextbench/agents/prometheus/extract.py).
 """
 
 import re
@@ -42,8 +40,7 @@ def _views(value: object, keys: Sequence[str], where: str, notes: list[str]) -> 
     for path, name in _by_file(symbols):
         entries.append(((path, name), FileSpan(path, symbol=name) if isinstance(name, str) and name else None))
     if odd := [value for value, view in entries if view is None or not view.path]:
-        what = f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}"
-        notes.append(what)
+        notes.append(f"{where} names what is no file, span of lines or symbol ({len(odd):,}): {str(odd[0])[:100]}")
     return tuple(view for _, view in entries if view is not None and view.path)
 
 
@@ -52,9 +49,9 @@ def _entries(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else [] if value is None else [(value,)]
 
 
-def _by_file(value: object) -> Iterator[tuple[str, object]]:
-    by_file = value if isinstance(value, dict) else {} if value is None else {"": value}
-    return ((path, entry) for path, values in by_file.items() for entry in _entries(values))
+def _by_file(value: object) -> list[tuple[str, object]]:
+    by_file = value if isinstance(value, dict) else {"": value}
+    return [(path, entry) for path, values in by_file.items() for entry in _entries(values)]
 
 
 def recognise_log(head: bytes, name: str) -> bool:

@@ -1,8 +1,4 @@
-"""Copilot CLI's records: a session's `events.jsonl`, or what `--output-format json` printed.
-
-Based on a session of version 1.0.65. `view` numbers the lines of a file, `12. text`, and lists a folder without
-numbers; in September 2026 it numbers nothing. VS Code's Copilot writes such events too, without any output.
-"""
+"""Copilot CLI's records of version 1.0.65: a session's `events.jsonl`, or what `--output-format json` printed."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +11,7 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_a
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
-_NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
+_NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)  # in September 2026, a view numbers nothing
 _GOES_ON = re.compile(r"\n?\n?\[Output truncated\. Use view_range=\[([0-9]+),[^\n]*\s*\Z")
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 

@@ -1,7 +1,4 @@
-"""Cursor CLI's records: what `cursor-agent -p --output-format stream-json` printed.
-
-Based on its reference (cursor.com/docs/cli/reference/output-format) and on rows of 2025 and 2026.
-"""
+"""What Cursor CLI prints as `stream-json` (cursor.com/docs/cli/reference/output-format), in 2025 and 2026."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -71,19 +68,15 @@ def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
     # Of a command that was refused there is neither.
     printed = "\n".join(filter(None, (str_at(details, "stdout"), str_at(details, "stderr"))))
     call = replace(call, output=first_text(details, _OUTPUTS) or printed, failed=failed)
-    if call.tool == "read" and not failed:
-        return replace(call, lines=_lines(call, details))
-    return replace(call, parsed=_hits(details)) if "workspaceResults" in details else call
-
-
-def _lines(call: ToolCall, details: JsonRecord) -> tuple[int, int | None] | None:
+    if call.tool != "read" or failed:
+        return replace(call, parsed=_hits(details)) if "workspaceResults" in details else call
     start, end = (line_of(details, "readRange", name) for name in ("startLine", "endLine"))
     if start is None and call.output:
         # An `offset` below 0 counts from the end.
         start, n_lines = line_of(call.arguments, "offset") or 1, line_of(details, "totalLines") or 0
         start = start if start > 0 else max(n_lines + start + 1, 1)
         end = start + len(call.output.split("\n")) - call.output.endswith("\n") - 1
-    return None if start is None else (start, end)
+    return replace(call, lines=None if start is None else (start, end))
 
 
 def _hits(details: JsonRecord) -> ParsedCall:

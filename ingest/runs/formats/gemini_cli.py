@@ -1,8 +1,4 @@
-"""Gemini CLI's records: a session's file (`chats/session-….json`), or what `--output-format stream-json` prints.
-
-Based on a session of March 2026, a stream of January 2026, which omits the output of reading tools, and the tools'
-reference (github.com/google-gemini/gemini-cli, docs/tools). Newer sessions are JSON Lines.
-"""
+"""Gemini CLI's records of 2026: a session's file, or what `--output-format stream-json` prints."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,4 @@
-"""mini-swe-agent's trajectories, of versions 1 and 2 (github.com/SWE-agent/mini-swe-agent, src/minisweagent/models).
-
-In version 1, an answer without exactly one block of bash is refused; version 2 also has tool calls. In trajectories
-made by ContextBench, agents state what they look at.
-"""
+"""mini-swe-agent's trajectories, of versions 1 and 2 (github.com/SWE-agent/mini-swe-agent, src/minisweagent/models)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -49,9 +45,8 @@ def recognise(head: bytes, name: str) -> bool:
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file.
 
-    If the agent was asked to state what it looks at, the steps are the `<explore_context>` blocks of all messages or,
-    without any, what its commands alone say that they show; if not, what its commands printed of files. The final
-    context is the assistant's last `<PATCH_CONTEXT>`; the published converter reads the last in any message.
+    If the agent was asked to state what it looks at, as by ContextBench, the steps are the `<explore_context>` blocks
+    of all messages or, without any, what its commands alone say that they show; if not, what its commands printed.
     """
     document = file.json()
     item, messages = str_at(document, "instance_id") or file.item_of_trial(), objects_at(document, "messages")
@@ -119,6 +114,7 @@ def calls_of(messages: Sequence[JsonRecord]) -> Iterator[ToolCall]:
             turns[-1][1].append(message)
     has_codes = any(returned(_result_text(message)) for _, results in turns for message in results)
     for turn, (actions, results) in enumerate(turns, start=1):
+        # In version 1, an answer without exactly one block of bash is refused.
         is_refused = len(actions) != 1 and all(not call for _, call in actions)
         pairs = paired([call for _, call in actions], results, ["tool_call_id", "call_id"])
         for (command, _), own in zip(actions, pairs, strict=True):

@@ -1,8 +1,4 @@
-"""OpenCode's records: what `opencode export` wrote, or what `opencode run --format json` printed.
-
-Based on an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). `read`
-numbers the lines of a file, and lists a folder without numbers; rows of `run` hold one part of a message each.
-"""
+"""OpenCode's records of version 1.17: what `opencode export` wrote, or what `opencode run --format json` printed."""
 
 import re
 from collections.abc import Iterator

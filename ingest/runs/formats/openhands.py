@@ -1,8 +1,4 @@
-"""OpenHands' records: `output.jsonl` of its evaluations and of its resolver, and the events of one conversation.
-
-Based on outputs of 2024 (the resolver), April 2025, January 2026 and events of the newer SDK, version 1.27. An action's
-observation names it as `cause` or follows it; before that, the two were a pair (pull request 4360).
-"""
+"""OpenHands' records, of the resolver of 2024 to the SDK's 1.27: `output.jsonl`, or the events of a conversation."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,10 +37,9 @@ _HIT = re.compile(
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
 
 
-def companions(path: str) -> Sequence[str]:
-    """The files that belong to an event's file: the patch, and for the first event the folder of all events."""
-    first = _ONE_EVENT.fullmatch(path)
-    return [patch_path(path), *filter(None, [first and first["folder"]])]
+def _companions(path: str) -> Sequence[str]:
+    # The first event's file stands for the folder of all events.
+    return [patch_path(path), *(match["folder"] for match in [_ONE_EVENT.fullmatch(path)] if match)]
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -160,17 +155,13 @@ def _parse_cell(call: ToolCall) -> ParsedCall:
     if not functions:
         return ParsedCall(unread=("action run_ipython",))
     opens, searches = (any(function[kind] for function in functions) for kind in ("opens", "searches"))
-    searched, windows = "", [window for window in windows_in(call.output or "") if window.lines and not window.is_edit]
-    spans = [FileSpan(window.path, window.lines[0], window.lines[-1]) for window in windows if opens]
+    windows = windows_in(call.output or "", edits=False) if opens else ()
+    searched, spans = "", [window for window in windows if window.start is not None]
     for hit in _HIT.finditer(call.output or "") if searches else ():
         searched = hit["searched"] or searched
         path, line = hit["path"] or searched, line_of(hit["line"] or hit["of_path"])
         spans += [FileSpan(path, line, line)] if path and line is not None else []
     return ParsedCall(tuple(dict.fromkeys(spans)), opens or searches)
-
-
-def _below_workspace(path: str) -> str:
-    return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
 
 
 def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
@@ -185,7 +176,8 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
             start, end = (*map(line_of, list_at(event, "args", "view_range")), 0, 0)[:2]
             lines = (start, end) if start and end and start > 0 and end > 0 else (None, None)
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
-        steps.append(renamed(views, _below_workspace))
+        quoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
+        steps.append(renamed(quoted, lambda path: path.lstrip("/").removeprefix("./")))
     # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
     joined = [view for view in union(steps) if view.start is None]
     located = (view for view in union(steps) if view.start is not None)
@@ -201,6 +193,6 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
 OPENHANDS = session_importer(
     "openhands", "OpenHands outputs", "The events of a conversation",
     holders=("history",), is_event=_is_event, is_holder=_holds_work, item_of=_item, events_of=_events_of,
-    companions=companions,
+    companions=_companions,
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
 )  # fmt: skip

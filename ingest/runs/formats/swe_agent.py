@@ -37,11 +37,7 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The one trajectory of a file, whose name gives the item.
-
-    The final context is in the last row with a `patch_context`, or in `info.patch_context`, else it is the last step.
-    The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
-    """
+    """The one trajectory of a file; the published converter reads only views with a range, and none of a `.traj`."""
     session, rows, path = Session(file), file.rows(), file.path.removesuffix(_CHECKPOINTS) + _TRAJ
     traj = next(iter(rows), {})
     if "trajectory" in traj:
@@ -56,6 +52,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     own = session.trajectory([*_events_of(rows, has_turns=usage.n_turns == len(rows)), usage])
     kept = list(map(inside, own.steps))
     steps, shown_at = tuple(filter(None, kept)), tuple(compress(own.shown_at, kept))
+    # The final context is in the last row with a `patch_context`, or in `info`, else it is the last step.
     answers = _answers([object_at(traj, "info"), *rows])
     final = inside(spans_named(answers[-1])) if answers else steps[-1] if steps else ()
     yield replace(own, steps=steps, shown_at=shown_at, final=final or None).beside(published)
@@ -101,7 +98,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
         # The file without the bodies of its functions, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
     if name not in (*_WINDOWED, *_CHANGES):
-        is_own = name in (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
+        is_own = name in ("find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
         return replace(call, parsed=ParsedCall() if is_own else parse_shell_call(action, observation, folder=folder))
     view, path = _window(observation, folder)
     if name == "search_dir":
@@ -119,9 +116,8 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     if not windows:
         return (), ""
     path = joined_path(folder, windows[-1].path)
-    shown = [window.lines for window in windows if window.path == windows[-1].path]
-    numbers = [line for lines in shown for line in lines[:1]] + shown[-1][-1:]
-    return ((FileSpan(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
+    starts = [window.start for window in windows if window.path == windows[-1].path and window.start is not None]
+    return ((FileSpan(path, min(starts), windows[-1].end),) if windows[-1].end is not None else ()), path
 
 
 def _published(rows: Sequence[JsonRecord]) -> Trajectory:
