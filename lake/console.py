@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from lake.code import ROOT
 from lake.errors import Exit, GoldspanError, refusal_of, typed, unknown_name
 from lake.limits import limit_memory
-from lake.outcome import Outcome
+from lake.outcome import COUNTS, Outcome
 from lake.store import Lake
 from lake.text import escaped
 
@@ -100,7 +100,8 @@ class Console:
         """Print the final summary, as lines on stderr or one JSON object on stdout, and return the exit code."""
         seconds = time.perf_counter() - self._started
         if self.json:
-            print(jsonlib.dumps({**outcome.facts, "seconds": round(seconds, 3)}))
+            counts = {name: getattr(outcome, name) for name in COUNTS} | outcome.tally.counts()
+            print(jsonlib.dumps({"written": outcome.written, **counts, "seconds": round(seconds, 3)}))
         else:
             for line in outcome.lines(stage, f"{seconds:.1f}"):
                 self.say(line)

@@ -1,7 +1,7 @@
 """Relevance of chunks to an item, for the returned ones and for all in the pool, and how much gold each contains."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -46,11 +46,14 @@ class Rule:
     similarity: str = ""
 
     def gold_of(self, gold: pl.LazyFrame) -> pl.LazyFrame:
-        """Gold in the rule's form: disjoint spans (:func:`disjoint`), or item_id and path, with `iou` for documents."""
+        """Gold in the rule's form: disjoint spans (:func:`disjoint`), or item_id and path, with `iou` if given."""
         if self.is_graded:
             grade = pl.col("grade").fill_null(1).max().cast(pl.Float64)
             return gold.group_by("item_id", "path").agg(iou=grade)
-        return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
+        if self.by_lines:
+            return disjoint(gold)
+        files = gold.select("item_id", "path").unique()
+        return files if self.similarity else files.with_columns(iou=pl.lit(1.0))
 
     def hits(self, hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
         """The judged hits of lists that `key` identifies: `place` is the rank, `rank` too but null if not relevant."""
@@ -88,7 +91,7 @@ def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFr
     )
 
 
-def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str]) -> pl.LazyFrame:
+def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """The overlap of spans with gold. Relevant = in a gold file, sharing at least one line with the item's gold.
 
     `share` is the shared lines divided by all of the item's gold lines. `iou` is the shared lines divided by the lines
@@ -98,8 +101,8 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
     n_shared, n_lines = pl.col("n_shared"), pl.col("line_end") - pl.col("line_start")
     n_gold = (pl.col("gold_end") - pl.col("gold_start")).sum().over("item_id")
-    return (
-        spans.join(gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
+    return _all_relevant(
+        spans.join(inputs.gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
         .with_columns(n_shared=shared, n_either=n_lines + pl.col("n_gold_in_file"))
         .filter(n_shared > 0)
         .group_by(*identity)
@@ -108,19 +111,11 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(spans, inputs.gold, identity))
-
-
 def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """Relevant = intersection over union of lines at least the protocol's threshold."""
     is_relevant = pl.col("similarity") >= inputs.threshold
     judged = _overlapping(spans, inputs, identity)
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
-
-
-def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    return _graded(spans, replace(inputs, gold=inputs.gold.with_columns(iou=pl.lit(1.0))), identity)
 
 
 def _graded(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
@@ -154,7 +149,7 @@ def _similar(column: str) -> Rule:
 RELEVANCE: Mapping[str, Rule] = {
     "line-overlap": Rule(_overlapping, by_lines=True),
     "line-iou": Rule(_alike, by_lines=True),
-    "same-candidate": Rule(_in_the_candidate),
+    "same-candidate": Rule(_graded),
     "graded": Rule(_graded, is_graded=True),
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),
