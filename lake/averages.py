@@ -27,9 +27,9 @@ _OF_REPOSITORY = pl.when(_N > 0).then(1 / _N).otherwise(pl.lit(0.0))
 class Average(NamedTuple):
     """A ratio of two sums over repositories, in steps of `lake.exact`, with its title and its meaning as a phrase.
 
-    `products` are three sums per repository: numerator squared, numerator × denominator, denominator squared. `n` is
-    the column with the number of items that count. `share` returns the weight of each unit in the whole, from the items
-    per unit, the items of its repository and the number of repositories; None if the denominators give the weights.
+    `products` are three sums per repository: numerator², numerator × denominator, denominator². `n` is the column with
+    the number of items that count. `share` returns the weight of each unit from the items per unit, the items of its
+    repository and the number of repositories; None if the denominators give the weights.
     """
 
     title: str
@@ -83,8 +83,6 @@ def column_meanings() -> Mapping[str, str]:
     """The meaning of each average and interval column, by column name."""
     meanings: dict[str, str] = {}
     for name, average in AVERAGES.items():
-        column, low, high = average_columns(name)
-        meanings[column] = f"{average.meaning.capitalize()}."
-        meanings[low] = f"Lower end of the 95 % interval of {name}."
-        meanings[high] = f"Upper end of the 95 % interval of {name}."
+        ends = [f"{end} end of the 95 % interval of {name}." for end in ("Lower", "Upper")]
+        meanings |= zip(average_columns(name), [f"{average.meaning.capitalize()}.", *ends], strict=True)
     return meanings

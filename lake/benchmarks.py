@@ -1,7 +1,6 @@
 """The tasks and protocols of a lake: the declared ones, and copies of them named after each own benchmark.
 
-A benchmark has a name, which its rows carry, and a kind: the declared benchmark whose tasks and protocols it uses.
-Column `like` of table `benchmarks` holds the kind of own data; a declared benchmark is its own kind.
+The kind of a benchmark is the declared one whose tasks and protocols it uses: `like` in table `benchmarks`, or itself.
 """
 
 import functools
@@ -31,10 +30,7 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 def protocols_of(task: Task) -> list[Protocol]:
-    """The protocols that score a task's runs, sorted by name.
-
-    Own data is not scored by protocols that only reproduce published numbers.
-    """
+    """The protocols that score a task's runs, sorted by name; for own data none that only reproduces numbers."""
     declared = [protocol for protocol in protocols().values() if task.rules in protocol.tasks]
     if not task.like:
         return declared
@@ -68,12 +64,11 @@ def known_protocols(lake: Lake) -> dict[str, Protocol]:
 def protocols_called(lake: Lake, name: str, benchmark: str = "") -> list[Protocol]:
     """The protocol with this full name, or all with this part after `@` (`docs-v1`), in one benchmark or in any."""
     every = known_protocols(lake)
-    known = [protocol for protocol in every.values() if not benchmark or protocol.benchmark == benchmark]
-    short = [protocol for protocol in known if protocol.name.partition("@")[2] == name]
-    if name in every or short:
-        return short or [every[name]]
-    names = {protocol.name for protocol in known}
-    raise unknown_name(name, "protocol", names | {full.partition("@")[2] for full in names})
+    known = [full for full, protocol in every.items() if not benchmark or protocol.benchmark == benchmark]
+    by_short = {full: full.partition("@")[2] for full in known}
+    if name not in {*every, *by_short.values()}:
+        raise unknown_name(name, "protocol", {*known, *by_short.values()})
+    return [every[full] for full, short in by_short.items() if short == name] or [every[name]]
 
 
 def check_benchmark(lake: Lake, name: str) -> None:

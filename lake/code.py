@@ -1,8 +1,8 @@
 """A digest of the code that makes a part, computed over the import closure of the functions that make it.
 
 The closure is every module of this checkout that a function's module imports, directly or indirectly, found by parsing
-the sources. Comments, docstrings and formatting do not count, so rewording one does not outdate any part. Imports by
-name at run time are not followed: code that imports that way passes the imported functions along.
+the sources, without comments, docstrings and formatting. Imports by name at run time are not followed: code that
+imports that way passes the imported functions along.
 """
 
 import ast
@@ -13,14 +13,14 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from importlib.util import resolve_name
 from pathlib import Path
 
 from lake.fingerprint import fingerprint, sha256_of
 
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout: modules below it are Goldspan's, all others are libraries."""
-_CACHE = ROOT / "lake" / "cache"
-"""The folder that caches parsed sources: parsing them takes a second per run of a stage."""
+_CACHE = ROOT / "lake" / "cache"  # of parsed sources: parsing them takes a second per run of a stage
 
 
 def code_digest(*functions: Callable[..., object]) -> str:
@@ -109,8 +109,7 @@ def _files_of(name: str) -> tuple[Path, ...]:
     """The files that importing a dotted name runs: each package's `__init__` and the module; empty for libraries."""
     parts = name.split(".")
     packages = [ROOT.joinpath(*parts[:n], "__init__.py") for n in range(1, len(parts) + 1)]
-    module = ROOT.joinpath(*parts).with_suffix(".py")
-    return tuple(file for file in [*packages, module] if file.is_file())
+    return tuple(file for file in [*packages, ROOT.joinpath(*parts).with_suffix(".py")] if file.is_file())
 
 
 def _imported(tree: ast.Module, package: str) -> set[str]:
@@ -118,9 +117,9 @@ def _imported(tree: ast.Module, package: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
+        # A relative import of a file outside the checkout is of none inside.
+        elif isinstance(node, ast.ImportFrom) and (package or not node.level):
+            base = resolve_name("." * node.level + (node.module or ""), package)
             # A name imported from a package may be one of its modules.
             names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
     return names

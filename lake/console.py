@@ -20,13 +20,15 @@ import polars as pl
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from lake.code import ROOT
 from lake.errors import Exit, GoldspanError, refusal_of, typed, unknown_name
 from lake.limits import limit_memory
-from lake.outcome import Outcome
+from lake.outcome import COUNTS, Outcome
 from lake.store import Lake
 from lake.text import escaped
 
 PIPE_SECONDS = 10.0
+_STOPPED = {Exit.INTERRUPTED: "interrupted", Exit.TERMINATED: "ended by SIGTERM"}
 
 
 def setting(name: str, text: str, *flags: str, **limits: object) -> object:
@@ -71,16 +73,14 @@ class Console:
         print(escaped(text), file=sys.stderr)
 
     def track(self, things: Iterable[_T], title: str, *, total: int) -> Iterator[_T]:
-        """Yield `things`, `total` in number, and show progress: a bar on a terminal, a line now and then in a pipe."""
-        if not total:
-            return
-        if sys.stderr.isatty() and not self.quiet:
+        """Yield `things`, `total` in number, and show progress."""
+        if sys.stderr.isatty() and not self.quiet and total:
             # Imported when needed: commands without a bar start faster.
             from rich.console import Console as RichConsole
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-            description, done_of = TextColumn("{task.description}", markup=False), "{task.completed}/{task.total}"
-            columns = (description, BarColumn(), done_of, TimeRemainingColumn())
+            text = TextColumn("{task.description}", markup=False)
+            columns = text, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
             with Progress(*columns, console=RichConsole(stderr=True), transient=True) as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
@@ -92,7 +92,7 @@ class Console:
             yield thing
 
     def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
-        """An exclusive lock on the lake, with a message while waiting for another command: see :meth:`Lake.locked`."""
+        """The lake's lock (:meth:`Lake.locked`), with a message while another command holds it."""
         waiting = "another command is writing to this lake; waiting for it to end"
         return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)
 
@@ -100,7 +100,8 @@ class Console:
         """Print the final summary, as lines on stderr or one JSON object on stdout, and return the exit code."""
         seconds = time.perf_counter() - self._started
         if self.json:
-            print(jsonlib.dumps({**outcome.facts, "seconds": round(seconds, 3)}))
+            counts = {name: getattr(outcome, name) for name in COUNTS} | outcome.tally.counts()
+            print(jsonlib.dumps({"written": outcome.written, **counts, "seconds": round(seconds, 3)}))
         else:
             for line in outcome.lines(stage, f"{seconds:.1f}"):
                 self.say(line)
@@ -114,8 +115,6 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
     """
 
     class StageGroup(TyperGroup):
-        """Run the default command unless the first argument names another."""
-
         def list_commands(self, ctx: object) -> list[str]:
             return list(modules)
 
@@ -127,7 +126,6 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             return command if isinstance(command, TyperCommand) else None
 
         def format_help(self, ctx: object, formatter: object) -> None:
-            """Write the default command's flags, then the other commands."""
             if own := self.get_command(ctx, default):
                 inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
                 own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
@@ -137,8 +135,8 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             if args[:1] == ["--version"]:
                 import tomllib
 
-                declared = Path(__file__).resolve().parents[1] / "pyproject.toml"
-                print(f"goldspan {tomllib.loads(declared.read_text())['project']['version']}")
+                declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+                print(f"goldspan {declared['project']['version']}")
                 sys.exit(Exit.DONE)
             # `--debug` belongs to the stage, at any position.
             flags, rest = [arg for arg in args if arg == "--debug"], [arg for arg in args if arg != "--debug"]
@@ -152,11 +150,11 @@ def stage_app(default: str, modules: Mapping[str, str]) -> typer.Typer:
             except Exception as error:
                 word, code = next(iter(sys.argv[1:]), ""), getattr(error, "code", getattr(error, "exit_code", None))
                 # A benchmark name is no mistyped command: `repoeval` resembles `repro`, but the error is another.
-                is_other = isinstance(error, GoldspanError) and repr(word) not in error.what
-                close = [] if is_other or word in modules else get_close_matches(word, modules, n=1, cutoff=0.7)
-                if code != Exit.USAGE or not close:
+                is_other = word in modules or (isinstance(error, GoldspanError) and repr(word) not in error.what)
+                close = get_close_matches(word, modules, n=1, cutoff=0.7)
+                if is_other or code != Exit.USAGE or not close:
                     raise
-                what: str = getattr(error, "what", "") or getattr(error, "message", "") or str(error)
+                what: str = getattr(error, "message", "") or getattr(error, "what", str(error))
                 hint = f"Did you mean the command {close[0]!r}?"
                 raise GoldspanError(what, hint=hint, code=Exit.USAGE) from error
 
@@ -172,34 +170,26 @@ def run(app: typer.Typer, stage: str) -> None:
     try:
         signal.signal(signal.SIGTERM, _end_in_order)
         app(prog_name=f"python -m {stage}")
-    except GoldspanError as error:
-        if debug:
-            raise
-        error.hint = typed(error.hint)
-        _end(f"{stage}: {error.render()}", error.code)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer turns Ctrl-C inside a command into an exit of its own.
         code = stop.code if isinstance(stop, SystemExit) else Exit.INTERRUPTED
         if code not in _STOPPED:
             raise
         kept = "Finished work is kept; run the same command again to continue."
-        _end(f"{stage}: {_STOPPED[Exit(code)]}. {kept}", Exit(code))
+        Console().warn(f"{stage}: {_STOPPED[Exit(code)]}. {kept}")
+        sys.exit(code)
     except (Exception, pl.exceptions.PanicException) as error:
         if debug:
             raise
-        _end(f"{stage}: {_sentence(error)}", Exit.ERROR)
-
-
-_STOPPED = {Exit.INTERRUPTED: "interrupted", Exit.TERMINATED: "ended by SIGTERM"}
-
-
-def _end(text: str, code: Exit) -> NoReturn:
-    print(escaped(text), file=sys.stderr)
-    sys.exit(code)
+        Console().warn(f"{stage}: {_sentence(error)}")
+        sys.exit(error.code if isinstance(error, GoldspanError) else Exit.ERROR)
 
 
 def _sentence(error: BaseException) -> str:
-    """An error as a message: system errors and lack of memory by name, everything else as a bug in Goldspan."""
+    """An error as a message: system errors and lack of memory by name, all unforeseen ones as a bug in Goldspan."""
+    if isinstance(error, GoldspanError):
+        error.hint = typed(error.hint)
+        return error.render()
     if isinstance(error, MemoryError):
         return "out of memory.\n  Raise --memory-limit, or do less at once: --limit, ENGINE=local:1."
     if why := refusal_of(error):
@@ -210,7 +200,6 @@ def _sentence(error: BaseException) -> str:
 
 
 def _end_in_order(_: int, __: object) -> NoReturn:
-    """Terminate the child processes and exit as on Ctrl-C."""
     for child in multiprocessing.active_children():
         child.terminate()
     sys.exit(Exit.TERMINATED)
@@ -243,9 +232,8 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
     else:
         for row in rows:
             # A true flag is shown as its column name, a false one is omitted.
-            given = {name: value for name, value in row.items() if value is not False and value not in ("", None, [])}
-            known = [name if value is True else value for name, value in given.items()]
-            shown = [", ".join(map(str, value)) if isinstance(value, list) else str(value) for value in known]
-            print(escaped("  ".join(shown)))
+            known = [name if value is True else value for name, value in row.items() if value is not False]
+            texts = [", ".join(map(str, value)) if isinstance(value, list) else value for value in known]
+            print(escaped("  ".join(str(text) for text in texts if text not in ("", None))))
         if not rows:
             Console().say(typed("the lake holds none; first: make ingest evaluate"))

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -34,9 +33,7 @@ _Result = TypeVar("_Result")
 P = ParamSpec("P")
 
 THREADS = "POLARS_MAX_THREADS"
-
-MANY_JOBS = 8
-"""The number of jobs from which starting processes pays off."""
+MANY_JOBS = 8  # from which starting processes pays off
 
 
 class WorkerDiedError(GoldspanError):
@@ -65,8 +62,8 @@ class Engine:
     def executor(self, n_jobs: int | None = None, *, are_long: bool = False) -> Iterator[Executor]:
         """Provide an executor; if an error leaves the block, jobs that have not started are dropped.
 
-        Without `n_jobs`, no job runs in this process, because jobs may crash theirs. `are_long`: the jobs are long
-        enough that starting processes pays off even for a few.
+        Without `n_jobs`, no job runs in this process, as it may crash. For jobs that `are_long`, processes are started
+        even if they are few.
         """
         is_worth_it = n_jobs is None or are_long or n_jobs >= MANY_JOBS
         n_processes = self.n_processes or ((os.cpu_count() or 1) if is_worth_it else 1)
@@ -89,20 +86,17 @@ class Engine:
         """The result of a job; raises WorkerDiedError if its process was killed."""
         try:
             return future.result()
-        except BrokenProcessPool as error:
-            message = "a worker process was killed, probably because memory ran out"
-            hint = "Finished work is kept. Run it again with fewer processes: ENGINE=local:1."
-            raise WorkerDiedError(message, hint=hint) from error
         except CancelledError as error:
             message = f"the dask scheduler at {self.scheduler} has stopped or cannot be reached"
             raise GoldspanError(message, hint="Finished work is kept. Start it and run the command again.") from error
         except Exception as error:
-            # Compared by name, because its module is an optional dependency.
-            if type(error).__name__ != "KilledWorker":
+            # Compared by name, because dask's is of an optional dependency.
+            if type(error).__name__ not in ("BrokenProcessPool", "KilledWorker"):
                 raise
-            message = "workers of the dask scheduler were killed, probably because memory ran out"
-            hint = "Finished work is kept. Run it again with more memory for each: dask worker --memory-limit."
-            raise WorkerDiedError(message, hint=hint) from error
+            more, fewer = "more memory for each: dask worker --memory-limit", "fewer processes: ENGINE=local:1"
+            advice = more if self.scheduler else fewer
+            hint = f"Finished work is kept. Run it again with {advice}."
+            raise WorkerDiedError("a worker was killed, probably because memory ran out", hint=hint) from error
 
 
 IN_PROCESS = Engine()
@@ -176,14 +170,12 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
     try:
         client = Client(f"tcp://{address}", timeout=patience, set_as_default=False)
     except (OSError, ValueError) as error:
-        hint = f"Start it: {_SCHEDULER}"
-        raise GoldspanError(f"no dask scheduler answers at {address}", hint=hint, code=Exit.MISSING) from error
+        raise _missing(f"scheduler at {address} does not answer", _SCHEDULER) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=patience)
         except TimeoutError as error:
-            message = f"the dask scheduler at {address} has no workers"
-            raise GoldspanError(message, hint=f"Start some: {start}", code=Exit.MISSING) from error
+            raise _missing(f"scheduler at {address} has no workers", start) from error
         _check(client, lake, address, start)
         # pure=False: jobs write parts, so a job must run even if an equal one ran before.
         executor = cast("Executor", client.get_executor(pure=False))
@@ -198,8 +190,7 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
     try:
         client.run_on_scheduler(worker)
     except Exception as error:
-        message = f"the dask scheduler at {address} cannot run this project: {error}"
-        raise GoldspanError(message, hint=f"Start it in a checkout: {_SCHEDULER}", code=Exit.MISSING) from error
+        raise _missing(f"scheduler at {address} cannot run this project: {error}", _SCHEDULER) from error
     # A temporary file in the lake with a random text, which every worker must be able to read.
     probe, text = (lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()) if lake else (None, "")
     if probe:
@@ -211,20 +202,22 @@ def _check(client: "Client", lake: Path | None, address: str, start: str) -> Non
     n_threads = client.nthreads()
     for where, theirs in workers.items():
         if n_threads.get(where, 1) != 1:
-            fault = f"has {n_threads[where]} threads, but each job needs its own process", f"Start it so: {start}"
+            fault = f"has {n_threads[where]} threads, but each job needs its own process"
         elif isinstance(theirs, Exception):
-            fault = f"cannot run this project: {theirs}", f"Start it in a checkout: {start}"
+            fault = f"cannot run this project: {theirs}"
         elif theirs["code"] != mine["code"]:
-            fault = "runs another version of Goldspan", f"Check out the same commit there and start it again: {start}"
+            fault = "runs another version of Goldspan; check out the same commit there"
         elif theirs["versions"] != mine["versions"]:
-            hint = "Install the same requirements.txt there, for the same Python, and start it again."
-            fault = f"has {theirs['versions']}, this machine has {mine['versions']}", hint
+            fault = f"has {theirs['versions']}, this machine has {mine['versions']}; install the same requirements.txt"
         elif theirs["probe"] != mine["probe"]:
-            hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
-            fault = f"does not see the lake at {lake}", hint
+            fault = f"does not see the lake at {lake}; name one on storage that every machine mounts there: LAKE=…"
         else:
             continue
-        raise GoldspanError(f"the dask worker {where} {fault[0]}", hint=fault[1], code=Exit.MISSING)
+        raise _missing(f"worker {where} {fault}", start)
+
+
+def _missing(what: str, start: str) -> GoldspanError:
+    return GoldspanError(f"the dask {what}", hint=f"Start it in a checkout: {start}", code=Exit.MISSING)
 
 
 def worker(probe: Path | None = None) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """Errors that a user can fix: exit codes, the location in the user's own code, and hints with commands to copy.
 
-This module imports only the standard library at load time: external programs use it without the rest of Goldspan, and
-stages use it before the dependencies are known to be installed.
+Only the standard library is imported at load time: others' programs and stages use this before anything is installed.
 """
 
 import copyreg
@@ -22,7 +21,6 @@ from typing import TypeVar
 from lake.text import escaped, listed
 
 MAX_EXAMPLES = 3
-
 _T = TypeVar("_T")
 
 _OS_ERROR = re.compile(r"os error (\d+)")
@@ -30,9 +28,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 _COMMAND = re.compile(r"(?<![\w/])python -m (?P<stage>(?:ingest|evaluate|report)\b)?")
-_MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
-_READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
-"""Make variable → the verbs that read it."""
+_MAKE = re.compile(r"(?<!\w)make (?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*\b")
 
 
 class Exit(IntEnum):
@@ -71,16 +67,12 @@ class GoldspanError(Exception):
 
     def render(self) -> str:
         """The message for the user; control characters for a terminal are shown as escapes."""
-        lines = [escaped(self.what)]
-        lines += [f"  where: {_on_a_line(self.where)}"] if self.where else []
-        lines += [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
+        about = [f"where: {self.where}"] if self.where else []
+        about += [f"for example: {example[:200]}" for example in self.examples[:MAX_EXAMPLES]]
         if (n_more := len(self.examples) - MAX_EXAMPLES) > 0:
-            lines.append(f"  and {n_more:,} more")
-        return "\n".join([*lines, *([f"  {escaped(self.hint)}"] if self.hint else [])])
-
-
-def _on_a_line(text: str) -> str:
-    return escaped(text).replace("\n", r"\u{A}")
+            about.append(f"and {n_more:,} more")
+        about = [escaped(line).replace("\n", r"\u{A}") for line in about]
+        return "\n  ".join([escaped(self.what), *about, *([escaped(self.hint)] if self.hint else [])])
 
 
 def refusal_of(error: BaseException) -> str:
@@ -117,10 +109,7 @@ def unknown_name(name: str, kind: str, known: Iterable[str], *, code: Exit = Exi
 
 
 def located(error: BaseException, own: Path | None) -> str:
-    """An error on one line, prefixed with the file and line of the user's code that raised it, if known.
-
-    `own` is a file of the user's code; other files in its folder count as the user's, too.
-    """
+    """An error on one line, after the file and line of the user's code (in the folder of file `own`) that raised it."""
     message = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
     if isinstance(error, SyntaxError) and error.filename:
         return f"{shown_path(Path(error.filename))}:{error.lineno}: {error.msg}"
@@ -128,15 +117,10 @@ def located(error: BaseException, own: Path | None) -> str:
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = Path(frame.filename).resolve()
         is_ours = file.parent != folder and file.is_relative_to(_ROOT)
-        if not is_ours and file.is_file() and not is_library(file):
+        is_library = "node_modules" in file.parts or any(file.is_relative_to(library) for library in _LIBRARIES)
+        if not is_ours and not is_library and file.is_file():
             return f"{shown_path(file)}:{frame.lineno}: {message}"
     return f"{shown_path(own)}: {message}" if own else message
-
-
-def is_library(file: Path) -> bool:
-    """Whether a file was installed: part of Python, of a Python package or of a Node package."""
-    path = file.resolve()
-    return "node_modules" in path.parts or any(path.is_relative_to(library) for library in _LIBRARIES)
 
 
 def file_of(function: Callable[..., object]) -> Path | None:
@@ -159,16 +143,18 @@ def shown_path(file: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
-def given(flag: str) -> str:
-    """The value of a command-line flag, or of GOLDSPAN_<FLAG> in the environment; empty if neither is set."""
-    pairs = dict(zip(sys.argv, sys.argv[1:], strict=False))
-    joined = [word.partition("=")[2] for word in sys.argv if word.startswith(f"--{flag}=")]
-    return [pairs.get(f"--{flag}") or os.environ.get(f"GOLDSPAN_{flag.upper()}") or "", *joined][-1]
-
-
 def typed(text: str) -> str:
     """A text whose commands can be copied and run: with this Python, lake and site filled in."""
-    return _MAKE.sub(_make, _COMMAND.sub(_command, text))
+    variables = "".join(f" {name}={shlex.quote(value)}" for name in ("LAKE", "SITE") if (value := _given(name)))
+    return _MAKE.sub(lambda match: match[0] + variables, _COMMAND.sub(_command, text))
+
+
+def _given(name: str) -> str:
+    """The value of a command-line flag, or of GOLDSPAN_<NAME> in the environment; empty if neither is set."""
+    flag = f"--{name.lower()}"
+    pairs = dict(zip(sys.argv, sys.argv[1:], strict=False))
+    joined = [word.partition("=")[2] for word in sys.argv if word.startswith(f"{flag}=")]
+    return [pairs.get(flag) or os.environ.get(f"GOLDSPAN_{name}") or "", *joined][-1]
 
 
 def _command(match: re.Match[str]) -> str:
@@ -176,24 +162,14 @@ def _command(match: re.Match[str]) -> str:
     program, here = Path(sys.executable), Path.cwd()
     python = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
     start = match[0].replace("python", python, 1)
-    is_complete = not match["stage"] or not given("lake") or "--lake" in match.string[match.end() :]
-    return start if is_complete else f"GOLDSPAN_LAKE={shlex.quote(given('lake'))} {start}"
-
-
-def _make(match: re.Match[str]) -> str:
-    verbs = set(match["verbs"].split())
-    of_verbs = [name for name, readers in _READERS.items() if verbs & readers and given(name.lower())]
-    return " ".join([match[0], *(f"{name}={shlex.quote(given(name.lower()))}" for name in of_verbs)])
+    is_complete = not match["stage"] or not _given("LAKE") or "--lake" in match.string[match.end() :]
+    return start if is_complete else f"GOLDSPAN_LAKE={shlex.quote(_given('LAKE'))} {start}"
 
 
 def check_libraries(stage: str) -> None:
     """Exit with a message if the dependencies are not installed in this Python."""
     if find_spec("polars") is None:
-        environment = _ROOT / ".venv"
-        first = "" if environment.is_dir() else f"First: make {stage}, which sets it up. Then: "
-        words = [".venv/bin/python", "-m", stage, *sys.argv[1:]]
-        print(
-            f"{stage}: this Python lacks the libraries that Goldspan needs\n  {first}{shlex.join(words)}",
-            file=sys.stderr,
-        )
+        first = "" if (_ROOT / ".venv").is_dir() else f"First: make {stage}, which sets it up. Then: "
+        command = shlex.join([".venv/bin/python", "-m", stage, *sys.argv[1:]])
+        print(f"{stage}: this Python lacks the libraries that Goldspan needs\n  {first}{command}", file=sys.stderr)
         sys.exit(Exit.MISSING)

@@ -129,16 +129,15 @@ def read_batches(
             stored = pq.ParquetFile(stream)
             about = stored.metadata
             names = list(choose(list(stored.schema_arrow.names)))
-            if about.num_rows > max_rows:
-                raise _too_much(f"{about.num_rows:,} rows", f"{max_rows:,}")
             n_unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
             at_once = min(_ROWS_AT_ONCE, max(1, _AT_ONCE * about.num_rows // max(1, n_unpacked)))
             n_rows = n_bytes = 0
             for batch in stored.iter_batches(batch_size=at_once, columns=names):
                 n_rows += batch.num_rows
                 n_bytes += batch.nbytes
-                if n_rows > max_rows or n_bytes > max_bytes:
-                    raise _too_much("more", f"{max_bytes:,} bytes, {max_rows:,} rows")
+                if max(n_rows, about.num_rows) > max_rows or n_bytes > max_bytes:
+                    limits = f"{max_rows:,} rows, {max_bytes:,} bytes"
+                    raise UnreadableParquetError(f"the Parquet holds more than the {limits} that are read; split it")
                 batch.validate(full=True)
                 yield _frame(batch, names)
             if not n_rows:
@@ -147,20 +146,9 @@ def read_batches(
         raise
     except MemoryError as error:
         raise UnreadableParquetError("the Parquet takes more memory than --memory-limit leaves; split it") from error
-    except (
-        pa.ArrowException,
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-        ValueError,
-        LookupError,
-    ) as error:
+    except (pa.ArrowException, *_POLARS, OSError, ValueError, LookupError) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UnreadableParquetError(f"the Parquet cannot be read: {reason}") from error
-
-
-def _too_much(holds: str, limit: str) -> UnreadableParquetError:
-    return UnreadableParquetError(f"the Parquet holds {holds}; at most {limit} are read; split it")
 
 
 def _frame(rows: "pa.RecordBatch | pa.Table", names: Sequence[str]) -> pl.DataFrame:

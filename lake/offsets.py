@@ -21,8 +21,7 @@ def split_lines(text: str) -> list[str]:
     """The lines including their line ends; joined, they give the text."""
     lines = text.split("\n")
     last = lines.pop()
-    kept = [line + "\n" for line in lines]
-    return [*kept, last] if last else kept
+    return [*(line + "\n" for line in lines), *([last] if last else [])]
 
 
 class Offsets(NamedTuple):
@@ -79,9 +78,6 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
 
 def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     """The columns line_starts and line_nws of many texts in one pass, equal to what :class:`Offsets` gives for each."""
-    # Imported when needed: it is slow to import, and most users of this module read no text.
-    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
-
     every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
@@ -92,12 +88,10 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     start = np.sort(np.concatenate([first, newline]), kind="stable")
     of_text = np.searchsorted(end, start, side="right")
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
-    ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
-    # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
-    within, kind, buffers = start - (end - size)[of_text], pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
-    lines = [pa.Array.from_buffers(pa.int64(), len(of), [None, pa.py_buffer(of)]) for of in (within, nws)]
-    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[of_lines]) for of_lines in lines]
-    return pl.DataFrame(dict(zip(("line_starts", "line_nws"), lists, strict=True)))
+    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
+    every_text = pl.DataFrame({"text": np.arange(len(texts))})
+    of_texts = every_text.join(lines.group_by("text").agg(pl.all()), on="text", how="left", maintain_order="left")
+    return of_texts.select(pl.col("line_starts", "line_nws").fill_null([]))
 
 
 # UTF-16 units above U+0020 per byte of UTF-8: a character is counted at its first byte, the others add 0.
@@ -110,8 +104,8 @@ _UTF16_NWS[0xF0:] = 2
 class LineOffsets:
     """The files of some pools laid end to end on one axis of lines, so that a span is two positions without a path.
 
-    `files` has pool_id, path, offset (the position of its first line) and n_lines. `n_nws_before` has the number of
-    non-whitespace characters before each position, including the end.
+    `files` has pool_id, path, offset (the position of its first line) and n_lines; `n_nws_before` the number of
+    non-whitespace characters before each position and the end.
     """
 
     files: pl.DataFrame
@@ -122,9 +116,7 @@ class LineOffsets:
         """Build the axis from files with pool_id, path and n_nws, the list of non-whitespace characters per line."""
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
         ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
-        files = ordered.select(
-            "pool_id", "path", (n_lines.cum_sum() - n_lines).alias("offset"), n_lines.alias("n_lines")
-        )
+        files = ordered.select("pool_id", "path", offset=n_lines.cum_sum() - n_lines, n_lines=n_lines)
         # A file without lines has an empty list, which explodes to null.
         counts = ordered["n_nws"].explode().drop_nulls().cast(pl.Int64)
         before = pl.concat([pl.Series([0], dtype=pl.Int64), counts.cum_sum()])
@@ -133,10 +125,9 @@ class LineOffsets:
     def place(self, spans: pl.LazyFrame) -> pl.LazyFrame:
         """Replace pool_id, path, line_start, line_end of spans by positions `start` and `end`; drop empty spans."""
         ends = {side: pl.col(f"line_{side}").clip(0, pl.col("n_lines")) for side in ("start", "end")}
-        inside = [(pl.col("offset") + end).alias(side) for side, end in ends.items()]
         return (
             spans.join(self.files.lazy(), on=["pool_id", "path"])
-            .with_columns(inside)
+            .with_columns(**{side: pl.col("offset") + end for side, end in ends.items()})
             .filter(pl.col("start") < pl.col("end"))
             .drop("pool_id", "path", "line_start", "line_end", "offset", "n_lines")
         )
@@ -160,9 +151,6 @@ class LineOffsets:
         return pl.lit(self.n_nws_before).gather(pl.col(column))
 
 
-_SIDES = ("start", "end")
-
-
 def held_pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
     """The pieces of overlapping ranked spans, cut at every start and end: item, start, end and the best rank.
 
@@ -170,10 +158,10 @@ def held_pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
     """
     # Item and position are combined into one number, so each item has its own axis; sorts, joins and groups are fast.
     first_place = pl.col("item") * n_places
-    spans = spans.with_columns(pl.col(_SIDES) + first_place)
-    ends = [spans.select(place=side) for side in _SIDES]
+    spans = spans.with_columns(pl.col("start", "end") + first_place)
+    ends = [spans.select(place=side) for side in ("start", "end")]
     cuts = pl.concat(ends).unique().sort("place").with_columns(next=pl.col("place").shift(-1)).with_row_index("piece")
-    first, last = (cuts.select(pl.col("place").alias(side), pl.col("piece").alias(f"{side}_piece")) for side in _SIDES)
+    first, last = cuts.select(start="place", start_piece="piece"), cuts.select(end="place", end_piece="piece")
     return (
         # Left joins, although every end is a cut: inner joins may be reordered into all pairs of cuts.
         spans.join(first, on="start", how="left")
@@ -195,9 +183,9 @@ def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
     """
     key = [*of_list, "path"]
     # Collected here: each evaluation of a lazy frame could order unique rows, and so number files, differently.
-    files = spans.select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64)).lazy()
+    files = spans.select(key).unique().with_row_index("item").with_columns(pl.col("item").cast(pl.Int64)).lazy()
     placed = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).join(files, on=key)
-    placed = placed.select("rank", item="file", start="line_start", end="line_end")
+    placed = placed.select("rank", "item", start="line_start", end="line_end")
     n_places = 1 + int(spans.select(pl.col("line_end").max().fill_null(0)).item())
-    pieces = held_pieces(placed, n_places).select("rank", file="item", line_start="start", line_end="end")
-    return pieces.join(files, on="file").select(*key, "rank", "line_start", "line_end").collect()
+    pieces = held_pieces(placed, n_places).join(files, on="item")
+    return pieces.select(*key, "rank", line_start="start", line_end="end").collect()

@@ -8,15 +8,14 @@ from lake.errors import Exit, typed
 from lake.parts import PartCounts
 from lake.store import Lake
 
-_COUNTS = ("expected", "scored", "missing", "failed", "rejected")
+COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
 
 @dataclass
 class Outcome:
-    """The outcome of a stage: `scored` of `expected` items (or items × runs) have a result now.
+    """The outcome of a stage: `scored` of `expected` items (or items × runs) have a result, `missing` lack an input.
 
-    `missing` items lacked an input; `tied` rankings have a tie at a cut-off. `warnings` describe the resulting state,
-    `changes` what this command changed. `unit` is a plural noun.
+    `warnings` describe the resulting state, `changes` what this command changed. `unit` is a plural noun.
     """
 
     written: str = ""
@@ -43,7 +42,7 @@ class Outcome:
 
     def add(self, other: "Outcome") -> None:
         """Add the counts, warnings, changes and parts of another outcome."""
-        for name in (*_COUNTS, "tied", "warnings", "changes"):
+        for name in (*COUNTS, "tied", "warnings", "changes"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.tally.add(other.tally)
 
@@ -52,16 +51,10 @@ class Outcome:
         """DONE, or INCOMPLETE if rows were rejected, failed or could not be scored."""
         return Exit.INCOMPLETE if self.missing or self.failed or self.rejected else Exit.DONE
 
-    @property
-    def facts(self) -> dict[str, object]:
-        """The outcome as one JSON-like object, without the messages."""
-        return {"written": self.written, **{name: getattr(self, name) for name in _COUNTS}, **self.tally.counts()}
-
     def lines(self, stage: str, seconds: str) -> list[str]:
         """The lines of the final summary."""
         unit = re.sub(r"s\b", "", self.unit, count=1) if self.expected == 1 else self.unit
-        done = {"missing": self.missing, "failed": self.failed, "rejected": self.rejected}
-        done["tied at a cut-off"] = self.tied
+        done = {name: getattr(self, name) for name in COUNTS[2:]} | {"tied at a cut-off": self.tied}
         parts = f"; {self.parts}: {counts}" if (counts := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"

@@ -2,13 +2,12 @@
 
 Its path is `<table>/<folder>=<value>/…/part-<name>.<fingerprint>.<digest>.parquet`. The digest covers the lake's
 format, the table's columns, the rest of the path, and the bytes; it is compared before a part is first read. A part
-that is damaged, was copied or moved, or has the columns of another version is thus detected, set aside, reported, and
-left to its stage to be made again.
+that is damaged, was copied or moved, or has other columns is thus found, set aside, and left to its stage.
 """
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from glob import glob
@@ -18,20 +17,16 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from lake.tables import FINAL, IMPORT_REJECTS, RANKING, TABLES, Table
-from lake.text import counted
+from lake.tables import FINAL, IMPORT_REJECTS, RANKING, TABLES, Table, table
+from lake.text import is_encodable
 
-FORMAT_VERSION = 5
-"""The version of the lake's layout; part of every fingerprint and of every digest."""
-MAX_NAME_BYTES = 240
-"""The limit for file and folder names: file systems allow 255, and a temporary name is longer than the final one."""
+FORMAT_VERSION = 5  # part of every fingerprint and of every digest
+MAX_NAME_BYTES = 240  # file systems allow 255, and a temporary name is longer than the final one
 FORMAT = {"goldspan.part": f'{{"format":{FORMAT_VERSION}}}'}
 """The Parquet metadata of every part, which identifies lakes of another version."""
 
-ASIDE = ".damaged"
-"""The folder of a lake for parts that were set aside as damaged."""
-TEMPORARY = ".tmp"
-"""The suffix of a part's file name while it is being written."""
+ASIDE = ".damaged"  # the folder of a lake for parts that were set aside as damaged
+TEMPORARY = ".tmp"  # the suffix of a part's file name while it is being written
 DAMAGE_HINT = (
     "`python -m ingest verify` lists what is damaged or missing. `make ingest evaluate` makes it again; "
     "imported runs must be imported again."
@@ -71,9 +66,8 @@ class PartCounts:
 
     def add(self, other: "PartCounts") -> None:
         """Add the parts counted by another process."""
-        self.made |= other.made
-        self.current |= other.current
-        self.removed |= other.removed
+        for name, parts in vars(other).items():
+            getattr(self, name).update(parts)
 
     def counts(self) -> dict[str, int]:
         """The numbers of parts made, already current, and removed without replacement."""
@@ -85,37 +79,38 @@ def new_part(
     root: Path, declared: Table, name: str, folders: Mapping[str, str], fingerprint: str, data: memoryview
 ) -> Part:
     """A part to be written from `data`; its path contains the digest."""
-    stem = ".".join([f"part-{quoted(name)}", fingerprint])
+    stem = f"part-{quoted(name)}.{fingerprint}"
     inside = [declared.name, *(f"{folder}={quoted(folders[folder])}" for folder in declared.folders)]
-    for called in [*inside, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet"]:
-        if len(called.encode()) > MAX_NAME_BYTES:
-            message = f"a name is too long for a file name: {len(called.encode()):,} bytes, {MAX_NAME_BYTES} at most"
-            raise GoldspanError(message, examples=[called], hint="Choose a shorter one.", code=Exit.USAGE)
-    written = hashlib.sha256(_digest_prefix(declared.name, root.joinpath(*inside), stem, len(inside)))
+    for text in [*inside, f"{stem}.{'0' * _DIGEST_LENGTH}.parquet"]:
+        if len(text.encode()) > MAX_NAME_BYTES:
+            message = f"a name is too long for a file name: {len(text.encode()):,} bytes, {MAX_NAME_BYTES} at most"
+            raise GoldspanError(message, examples=[text], hint="Choose a shorter one.", code=Exit.USAGE)
+    written = hashlib.sha256(_digest_prefix((*inside, stem)))
     written.update(data)
-    digest = written.hexdigest()[:_DIGEST_LENGTH]
-    return Part(
-        declared.name, name, root.joinpath(*inside, f"{stem}.{digest}.parquet"), dict(folders), fingerprint, digest
-    )
+    return _part_at(root, [*inside, f"{stem}.{written.hexdigest()[:_DIGEST_LENGTH]}.parquet"])
 
 
-def parts_below(root: Path, declared: Table, folders: Mapping[str, str], name: str | None = None) -> list[Part]:
+def parts_below(root: Path, name: str, folders: Mapping[str, str], part: str | None = None) -> list[Part]:
     """The parts of a table, sorted by path; only those with the given folder values or the given name."""
+    declared = table(name)
     if unexpected := sorted(set(folders) - set(declared.folders)):
-        raise KeyError(f"{declared.name} has no folder {unexpected[0]}")
+        raise KeyError(f"{name} has no folder {unexpected[0]}")
     # Characters that quoted() leaves as they are have no meaning in a glob pattern.
     inside = [f"{folder}={quoted(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
-    file = "part-*.parquet" if name is None else f"part-{quoted(name)}.*.parquet"
-    parts = []
-    for path in glob("/".join([declared.name, *inside, file]), root_dir=root):  # noqa: PTH207  # Path's is far slower
-        _, *values, file = path.split("/")
-        written = _FILE.fullmatch(file)
-        stem, *made = (unquote(written[1]), written[2], written[3]) if written else (file,)
-        of = dict(zip(declared.folders, (unquote(value.partition("=")[2]) for value in values), strict=True))
-        parts.append((values, Part(declared.name, stem, root / path, of, *made)))
+    file = "part-*.parquet" if part is None else f"part-{quoted(part)}.*.parquet"
+    paths = glob("/".join([name, *inside, file]), root_dir=root)  # noqa: PTH207  # Path's is far slower
+    parts = [(names[:-1], _part_at(root, names)) for names in (path.split("/") for path in paths)]
     # Sorted by name before fingerprint: every lake reads equal inputs in the same order.
     parts.sort(key=lambda pair: (pair[0], f"{pair[1].name}.parquet", pair[1].path.name))
-    return [part for _, part in parts if name in (None, part.name)]
+    return [stored for _, stored in parts if part in (None, stored.name)]
+
+
+def _part_at(root: Path, names: Sequence[str]) -> Part:
+    table_name, *folders, file = names
+    written = _FILE.fullmatch(file)
+    name, *made = (unquote(written[1]), written[2], written[3]) if written else (file,)
+    values = {folder: unquote(value) for folder, _, value in (pair.partition("=") for pair in folders)}
+    return Part(table_name, name, root.joinpath(*names), values, *made)
 
 
 def remove_empty(folder: Path, root: Path) -> None:
@@ -128,7 +123,8 @@ def remove_empty(folder: Path, root: Path) -> None:
 def fault_of(part: Part) -> str:
     """The fault of a part as a phrase, empty if it is intact; a part of another version's lake raises an error."""
     try:
-        prefix = _digest_prefix(part.table, part.path.parent, part.path.name.rsplit(".", 2)[0], len(part.folders) + 1)
+        *folders, file = part.path.parts[-len(part.folders) - 2 :]
+        prefix = _digest_prefix((*folders, file.rsplit(".", 2)[0]))
         is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
     except PermissionError:
         raise
@@ -147,9 +143,10 @@ def check_part(part: Part) -> None:
         raise GoldspanError(message, where=str(part.path), hint=DAMAGE_HINT, code=Exit.INVALID)
 
 
-def _digest_prefix(table: str, folder: Path, stem: str, depth: int) -> bytes:
-    """The prefix of the bytes hashed for a part's digest: the lake's format, the table's columns, the part's path."""
-    return repr((FORMAT_VERSION, _columns(table), folder.parts[-depth:], stem)).encode(errors="surrogateescape")
+def _digest_prefix(names: Sequence[str]) -> bytes:
+    """The prefix of the bytes hashed for a digest: the lake's format, the table's columns, the path without digest."""
+    *folders, stem = names
+    return repr((FORMAT_VERSION, _columns(folders[0]), (*folders,), stem)).encode(errors="surrogateescape")
 
 
 @cache
@@ -179,11 +176,9 @@ def _check_format(path: Path) -> None:
 
 def quoted(value: str) -> str:
     """A value escaped for a path."""
-    try:
-        return quote(value, safe=_SAFE)
-    except UnicodeEncodeError as error:
-        message = "a name is not valid UTF-8"
-        raise GoldspanError(message, examples=[value], hint="Write it in UTF-8.", code=Exit.USAGE) from error
+    if not is_encodable(value):
+        raise GoldspanError("a name is not valid UTF-8", examples=[value], hint="Write it in UTF-8.", code=Exit.USAGE)
+    return quote(value, safe=_SAFE)
 
 
 def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
@@ -194,7 +189,7 @@ def mend(root: Path, makes: Collection[str]) -> Iterator[str]:
     for declared in TABLES.values():
         for unfinished in (root / declared.name).rglob(f".*{TEMPORARY}"):
             unfinished.unlink(missing_ok=True)
-        for part in _parts(root, declared.name) if declared.made_by in {*makes, "ingest"} else ():
+        for part in parts_below(root, declared.name, {}) if declared.made_by in {*makes, "ingest"} else ():
             if declared.made_by not in makes:
                 check_part(part)
             elif why := fault_of(part):
@@ -211,12 +206,12 @@ def _set_aside(root: Path, part: Part, why: str) -> str:
         then += ", but vectors of your own must be given again with --vectors"
     is_of_run = "run_id" in part.folders and TABLES[part.table].made_by != "evaluate" and bool(part.fingerprint)
     # Every import has a part of rejects, so this is neither a stray file nor a run made here.
-    if is_of_run and parts_below(root, TABLES["rejects"], {}, IMPORT_REJECTS + part.folders["run_id"]):
+    if is_of_run and parts_below(root, "rejects", {}, IMPORT_REJECTS + part.folders["run_id"]):
         then = f"import the run {part.folders['run_id']} again"
-        lost |= {row.path for row in _parts(root, "runs", **part.folders)}
+        lost |= {row.path for row in parts_below(root, "runs", part.folders)}
     if part.table in ("files", "pools"):
         # Stored items mean that everything ingested with them is stored, so they have to go too.
-        lost |= {items.path for items in _parts(root, "items", benchmark=part.folders["benchmark"])}
+        lost |= {items.path for items in parts_below(root, "items", {"benchmark": part.folders["benchmark"]})}
     for path in lost:
         # With another suffix, so that no glob pattern for parts matches it.
         aside = root / ASIDE / f"{path.relative_to(root)}{ASIDE}"
@@ -228,26 +223,22 @@ def _set_aside(root: Path, part: Part, why: str) -> str:
 
 def _contradicted(root: Path) -> Iterator[tuple[Part, str]]:
     """The `runs` parts of imported runs whose numbers of items or results differ from the stored rows, and why."""
-    runs = _rows("runs", _parts(root, "runs")).filter(origin="imported").select("run_id", "n_items").collect()
+    runs = _rows("runs", parts_below(root, "runs", {})).filter(origin="imported").select("run_id", "n_items").collect()
     if runs.is_empty():
         return
     answers, results = (
-        _rows(name, [part for part in _parts(root, name) if part.folders["run_id"] in {*runs["run_id"]}])
+        _rows(name, [part for part in parts_below(root, name, {}) if part.folders["run_id"] in {*runs["run_id"]}])
         for name in ("run_items", "hits")
     )
     answered = answers.group_by("run_id").agg(n_answered=pl.len(), n_expected=pl.col("n_returned").sum())
     returned = results.filter(pl.col("part").is_in([RANKING, FINAL])).group_by("run_id").agg(n_returned=pl.len())
     counts = runs.lazy().join(answered, on="run_id", how="left").join(returned, on="run_id", how="left").fill_null(0)
     for run_id, n_items, n_answered, n_expected, n_returned in counts.sort("run_id").collect().iter_rows():
-        for row in _parts(root, "runs", run_id=run_id):
+        for row in parts_below(root, "runs", {"run_id": run_id}):
             if n_answered != n_items:
                 yield row, f"run_items has {n_answered:,} of its {n_items:,} items"
             elif n_returned != n_expected:
                 yield row, f"hits has {n_returned:,} of its {n_expected:,} results"
-
-
-def _parts(root: Path, name: str, **folders: str) -> list[Part]:
-    return parts_below(root, TABLES[name], folders)
 
 
 def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
@@ -258,18 +249,20 @@ def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
 
 def missing_tables(root: Path) -> list[str]:
     """The tables that lack rows for a scored benchmark or run, as `runs of RUN`."""
-    scored = [part.folders for part in _parts(root, "scores")]
+    scored = [part.folders for part in parts_below(root, "scores", {})]
     tables = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
     return [
         f"{name} of {lacking}"
         for folder, names in tables.items()
         for name in names
-        for lacking in sorted({of[folder] for of in scored} - {part.folders[folder] for part in _parts(root, name)})
+        for lacking in sorted(
+            {of[folder] for of in scored} - {part.folders[folder] for part in parts_below(root, name, {})}
+        )
     ]
 
 
 def check_whole(root: Path) -> None:
     """Raise an error if the lake lacks tables that its scores refer to."""
     if lacking := missing_tables(root):
-        message = f"the lake has scores, but not all tables that they need; missing: {counted(len(lacking), 'part')}"
-        raise GoldspanError(message, where=str(root), examples=lacking[:3], hint=DAMAGE_HINT, code=Exit.INVALID)
+        message = "the lake has scores, but not all tables that they need; missing are the tables below"
+        raise GoldspanError(message, where=str(root), examples=lacking, hint=DAMAGE_HINT, code=Exit.INVALID)

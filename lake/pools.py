@@ -57,16 +57,16 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
     if not with_blank:
         return cut.drop("chunker").filter(pl.col("n_nws") > 0)
     numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
-    zeros = [pl.lit(0, pl.Int64).alias(name) for name in numbers]
-    empty = contents.lazy().filter(pl.col("n_lines") == 0).select("sha256", *zeros)
+    empty = contents.lazy().filter(pl.col("n_lines") == 0)
+    empty = empty.select("sha256", **dict.fromkeys(numbers, pl.lit(0, pl.Int64)))
     return pl.concat([cut.drop("chunker"), empty], how="diagonal")
 
 
 def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
     """A sample of at most `limit` items in their original order, with each repository as near to its share as possible.
 
-    Within a repository, items are taken in the order of a seeded hash; places left over by rounding go to the largest
-    remainders. So a larger limit contains the items of a smaller one, except for rounding.
+    Within a repository, items are taken in the order of a seeded hash; places left by rounding go to the largest
+    remainders.
     """
     if items.height <= limit:
         return items
@@ -84,7 +84,7 @@ def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
     drawn = items.select("item_id", "repo").with_columns(position=position).sort("position", "item_id")
     drawn = drawn.join(quotas, on="repo", nulls_equal=True, maintain_order="left")
     kept = drawn.filter(pl.int_range(pl.len()).over("repo") < pl.col("quota"))
-    return items.join(kept.select("item_id"), on="item_id", how="semi", maintain_order="left")
+    return items.join(kept, on="item_id", how="semi", maintain_order="left")
 
 
 ITEM_COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
@@ -139,7 +139,7 @@ def of_where(items: Frame, where: Where) -> Frame:
 
 def is_picked(name: str, patterns: Sequence[str]) -> bool:
     """Whether one of `patterns` (names or globs) matches a system's whole name; without patterns every name matches."""
-    return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
+    return not patterns or name in patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:
@@ -161,8 +161,7 @@ def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]
         raise unknown_name(unknown[0], "item", items.select("item_id").collect()["item_id"])
     left = of_where(items, where).select(pl.col("benchmark").unique()).collect()["benchmark"].to_list()
     if not left:
-        pairs = listed([f"{column}={value}" for column, value in where])
-        message = f"no item of {listed(benchmarks)} has {pairs}"
+        message = f"no item of {listed(benchmarks)} has {listed(['='.join(pair) for pair in where])}"
         columns = [pl.col(column).unique().drop_nulls().sort().head(10) for column in by_column(where)]
         values = [items.select(column).collect().to_series() for column in columns]
         hint = "; ".join(f"{each.name} is one of {listed(each.to_list())}" for each in values)

@@ -28,10 +28,7 @@ class Reject:
 
 @dataclass
 class Rejects:
-    """A collector of one step's rejects; several reasons at one position become one row.
-
-    Beyond MAX_REJECTS, further rejects are only counted per file, in `more`. Excerpts are published with the site.
-    """
+    """A collector of one step's rejects; beyond MAX_REJECTS they are only counted per file, in `more`."""
 
     kept: list[Reject] = field(default_factory=list)
     more: Counter[str] = field(default_factory=Counter)
@@ -56,7 +53,7 @@ class Rejects:
             yield Reject(source, "further places", f"{n:,} more were refused; {MAX_REJECTS:,} are kept one by one")
 
     def frame(self, stage: str) -> dy.DataFrame[RejectRows]:
-        """The rejects as rows of table `rejects`."""
+        """The rejects as rows of table `rejects`; several reasons at one position become one row."""
         rows = [{"stage": stage, **vars(reject)} for reject in sorted(self)]
         by_place = pl.DataFrame(rows, table("rejects").columns).group_by(RejectRows.primary_key(), maintain_order=True)
         reasons = pl.col("reason").unique(maintain_order=True).str.join("; ")

@@ -1,7 +1,7 @@
 """Relevance of chunks to an item, for the returned ones and for all in the pool, and how much gold each contains."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -14,7 +14,7 @@ class JudgementInputs:
     """The inputs of relevance judgements for some items (item_id, pool_id).
 
     `gold` comes from :meth:`Rule.gold_of`; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, if measured,
-    has the columns of CHUNK_KEY and the rule's similarity.
+    those of CHUNK_KEY and the rule's similarity.
     """
 
     items: pl.LazyFrame
@@ -32,10 +32,9 @@ Judge = Callable[[pl.LazyFrame, JudgementInputs, Sequence[str]], pl.LazyFrame]
 class Rule:
     """A rule of relevance: which chunks are relevant, and how similar each is to the gold.
 
-    Judged rows have these columns in addition to their own. `iou`: the similarity of a relevant chunk, else null.
-    `similarity`: the same for every chunk. `share`: the share of the item's gold lines in a relevant chunk, only if
-    gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate. Rows without similarity may be
-    missing.
+    It adds columns to judged rows. `iou`: the similarity of a relevant chunk, else null. `similarity`: the same for
+    every chunk; rows without any may be missing. `share`: the share of the item's gold lines in a relevant chunk, only
+    if gold is lines. `is_gold`: whether the chunk is in the gold's own file or candidate.
 
     `is_graded`: gold is documents with grades, kept in `iou`. `similarity` is the column of table `relevance` that is
     compared with the protocol's threshold.
@@ -47,11 +46,14 @@ class Rule:
     similarity: str = ""
 
     def gold_of(self, gold: pl.LazyFrame) -> pl.LazyFrame:
-        """Gold in the rule's form: disjoint spans (:func:`disjoint`), or item_id and path, with `iou` for documents."""
+        """Gold in the rule's form: disjoint spans (:func:`disjoint`), or item_id and path, with `iou` if given."""
         if self.is_graded:
             grade = pl.col("grade").fill_null(1).max().cast(pl.Float64)
             return gold.group_by("item_id", "path").agg(iou=grade)
-        return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
+        if self.by_lines:
+            return disjoint(gold)
+        files = gold.select("item_id", "path").unique()
+        return files if self.similarity else files.with_columns(iou=pl.lit(1.0))
 
     def hits(self, hits: pl.LazyFrame, inputs: JudgementInputs, key: Sequence[str]) -> pl.LazyFrame:
         """The judged hits of lists that `key` identifies: `place` is the rank, `rank` too but null if not relevant."""
@@ -76,47 +78,37 @@ class Rule:
 def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """The gold of each item and file without overlaps, so that every gold line counts once.
 
-    Input: key, path, line_start, line_end (half-open, may overlap). Output: key, path, gold_start, gold_end (sorted
-    spans that share no line) and n_gold_in_file, the number of gold lines in the file.
+    Output: key, path, gold_start, gold_end (sorted spans that share no line) and n_gold_in_file, the number of gold
+    lines in the file.
     """
     group = [*key, "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
     return (
-        gold.select(*group, "line_start", "line_end")
-        .sort(*group, "line_start", "line_end")
-        .select(
-            *group,
-            pl.max_horizontal("line_start", covered_to).alias("gold_start"),
-            pl.col("line_end").alias("gold_end"),
-        )
+        gold.sort(*group, "line_start", "line_end")
+        .select(*group, gold_start=pl.max_horizontal("line_start", covered_to), gold_end="line_end")
         .filter(pl.col("gold_start") < pl.col("gold_end"))
-        .with_columns((pl.col("gold_end") - pl.col("gold_start")).sum().over(group).alias("n_gold_in_file"))
+        .with_columns(n_gold_in_file=(pl.col("gold_end") - pl.col("gold_start")).sum().over(group))
     )
 
 
-def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str]) -> pl.LazyFrame:
+def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
     """The overlap of spans with gold. Relevant = in a gold file, sharing at least one line with the item's gold.
 
     `share` is the shared lines divided by all of the item's gold lines. `iou` is the shared lines divided by the lines
-    in either the span or the item's gold in that file; with one gold span per file this is ordinary intersection over
-    union. A span that overlaps several gold spans gives one row. The columns `identity` identify a span.
+    in either the span or the item's gold in that file. A span that overlaps several gold spans gives one row.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
     n_shared, n_lines = pl.col("n_shared"), pl.col("line_end") - pl.col("line_start")
     n_gold = (pl.col("gold_end") - pl.col("gold_start")).sum().over("item_id")
-    return (
-        spans.join(gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
-        .with_columns(shared.alias("n_shared"), (n_lines + pl.col("n_gold_in_file")).alias("n_either"))
+    return _all_relevant(
+        spans.join(inputs.gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
+        .with_columns(n_shared=shared, n_either=n_lines + pl.col("n_gold_in_file"))
         .filter(n_shared > 0)
         .group_by(*identity)
         .agg(n_shared.sum(), pl.col("n_either", "n_gold").first())
-        .select(*identity, (n_shared / (pl.col("n_either") - n_shared)).alias("iou"), share=n_shared / pl.col("n_gold"))
+        .select(*identity, iou=n_shared / (pl.col("n_either") - n_shared), share=n_shared / pl.col("n_gold"))
     )
-
-
-def _overlapping(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(spans, inputs.gold, identity))
 
 
 def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
@@ -124,10 +116,6 @@ def _alike(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]
     is_relevant = pl.col("similarity") >= inputs.threshold
     judged = _overlapping(spans, inputs, identity)
     return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
-
-
-def _in_the_candidate(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
-    return _graded(spans, replace(inputs, gold=inputs.gold.with_columns(iou=pl.lit(1.0))), identity)
 
 
 def _graded(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
@@ -145,13 +133,11 @@ def _similar(column: str) -> Rule:
     def judge(spans: pl.LazyFrame, inputs: JudgementInputs, identity: Sequence[str]) -> pl.LazyFrame:
         assert inputs.relevance is not None, "the similarity of every chunk of the run's chunker is measured before"
         own = inputs.gold.with_columns(is_gold=pl.lit(value=True))
+        iou = pl.when(pl.col("similarity") >= inputs.threshold).then("similarity")
         chunks = (
             inputs.relevance.select(*CHUNK_KEY, similarity=column)
             .join(own, on=["item_id", "path"], how="left", maintain_order="left")
-            .with_columns(
-                pl.col("is_gold").fill_null(value=False),
-                iou=pl.when(pl.col("similarity") >= inputs.threshold).then("similarity"),
-            )
+            .with_columns(pl.col("is_gold").fill_null(value=False), iou=iou)
         )
         # All chunks of the pools are judged already.
         known = spans is inputs.relevance
@@ -163,7 +149,7 @@ def _similar(column: str) -> Rule:
 RELEVANCE: Mapping[str, Rule] = {
     "line-overlap": Rule(_overlapping, by_lines=True),
     "line-iou": Rule(_alike, by_lines=True),
-    "same-candidate": Rule(_in_the_candidate),
+    "same-candidate": Rule(_graded),
     "graded": Rule(_graded, is_graded=True),
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),

@@ -20,8 +20,7 @@ EVERY = frozenset(table.made_by for table in TABLES.values())
 """All makers of parts, as named by the tables."""
 LOCK = ".lock"
 """The file that a writer locks; every lake has it."""
-PARTS_AT_ONCE = 100
-"""The number of parts that one query plan reads; polars would open thousands of files at once."""
+_PARTS_AT_ONCE = 100  # that one query plan reads: polars would open thousands of files at once
 
 
 class Lake:
@@ -38,28 +37,39 @@ class Lake:
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table as a lazy frame, with declared and folder columns; `folders` filters by folder values."""
-        return self._frame(table(name), self.parts(name, **folders))
+        return self.scan_parts(self.parts(name, **folders), name)
 
     def read(self, name: str, **folders: str) -> pl.DataFrame:
         """The rows of a table in memory, sorted by key within each part."""
         return self.scan(name, **folders).collect()
 
-    def scan_parts(self, parts: list[Part], name: str) -> pl.LazyFrame:
-        """The rows of some parts of one table."""
-        return self._frame(table(name), parts)
-
     def scan_part(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
         """The rows of one part; an empty frame if it is not stored."""
-        stored = self.part(name, part, **folders)
-        return self.scan_parts([stored] if stored else [], name)
+        return self.scan_parts(parts_below(self.root, name, folders, part), name)
+
+    def scan_parts(self, parts: list[Part], name: str) -> pl.LazyFrame:
+        """The rows of some parts of one table."""
+        declared = table(name)
+        hive = {folder: pl.String() for folder in declared.folders}
+        columns = {**declared.columns, **hive}
+        if not parts:
+            return pl.LazyFrame(schema=columns)
+        for part in parts:
+            check_part(part)
+        if hive and any("=" in folder for folder in self.root.parts):
+            # polars would read the lake's own path (`/data/day=3/lake`) as Hive folders.
+            values = [{name: pl.lit(value) for name, value in part.folders.items()} for part in parts]
+            frames = [_scan([part]).with_columns(**own) for part, own in zip(parts, values, strict=True)]
+            return pl.concat([frame.select(*columns) for frame in frames])
+        return _scan(parts, hive).select(*columns)
 
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table, sorted by folder and name."""
-        return parts_below(self.root, table(name), folders)
+        return parts_below(self.root, name, folders)
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
         """One part by its name, or None if it is not stored."""
-        return next(iter(parts_below(self.root, table(name), folders, part)), None)
+        return next(iter(parts_below(self.root, name, folders, part)), None)
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
         """Check a frame, sort it by key and store it in place of an earlier part; `fingerprint` is of the inputs."""
@@ -76,7 +86,7 @@ class Lake:
         try:
             stored.path.parent.mkdir(parents=True, exist_ok=True)
             beside.write_bytes(data)
-            for earlier in parts_below(self.root, declared, folders, part):
+            for earlier in parts_below(self.root, declared.name, folders, part):
                 if earlier.path != stored.path:
                     earlier.path.unlink()
             beside.replace(stored.path)
@@ -132,33 +142,15 @@ class Lake:
         parts = [part for name in names for part in self.parts(name)]
         return fingerprint([(part.relative_path, part.fingerprint) for part in parts])
 
-    def _frame(self, declared: Table, parts: list[Part]) -> pl.LazyFrame:
-        hive = {folder: pl.String() for folder in declared.folders}
-        extra = {folder: kind for folder, kind in hive.items() if folder not in declared.columns}
-        if not parts:
-            return pl.LazyFrame(schema={**declared.columns, **extra})
-        for part in parts:
-            check_part(part)
-        paths = [part.path for part in parts]
-        if hive and any("=" in folder for folder in self.root.parts):
-            # polars would read the lake's own path (`/data/day=3/lake`) as Hive folders.
-            literals = [{name: pl.lit(value) for name, value in part.folders.items()} for part in parts]
-            frames = [_scan([path]).with_columns(**own) for path, own in zip(paths, literals, strict=True)]
-            return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
-        return _scan(paths, hive).select(*declared.columns, *extra)
-
     def lacks(self, what: str, stage: str = "ingest") -> GoldspanError:
         """An error that reports something missing from the lake and names the stage to run first."""
         return GoldspanError(what, where=str(self.root), hint=f"First: make {stage}", code=Exit.MISSING)
 
     def _refused(self, error: OSError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0
-        return GoldspanError(
-            f"the lake could not be written: {error.strerror or error}",
-            where=str(path),
-            hint=f"No partial file is left; {free / 1e6:,.0f} MB are free. Fix this and run the same command again, "
-            "or use another folder with LAKE=…",
-        )
+        hint = f"No partial file is left; {free / 1e6:,.0f} MB are free. Fix this and run the same command again, "
+        hint += "or use another folder with LAKE=…"
+        return GoldspanError(f"the lake could not be written: {error.strerror or error}", where=str(path), hint=hint)
 
 
 def ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
@@ -172,10 +164,9 @@ def ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) ->
     return rows
 
 
-def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.LazyFrame:
-    return pl.scan_parquet(
-        paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False, missing_columns="raise"
-    )
+def _scan(parts: list[Part], hive: dict[str, pl.String] | None = None) -> pl.LazyFrame:
+    paths = [part.path for part in parts]
+    return pl.scan_parquet(paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False)
 
 
 def parts_holding(lake: Lake, name: str, column: str, values: pl.Series, **folders: str) -> list[Part]:
@@ -209,8 +200,8 @@ def _parts_with_values(
 def numbered(lake: Lake, name: str, parts: list[Part], rows: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
     """The result of `rows` for each part of a table, concatenated, with `part`, the part's index in the list."""
     frames = []
-    for first in range(0, max(1, len(parts)), PARTS_AT_ONCE):
-        some = parts[first : first + PARTS_AT_ONCE]
+    for first in range(0, max(1, len(parts)), _PARTS_AT_ONCE):
+        some = parts[first : first + _PARTS_AT_ONCE]
         scans = [lake.scan_parts([part], name) for part in some] or [lake.scan_parts([], name)]
         taken = [rows(scan).with_columns(part=pl.lit(first + number, pl.Int32)) for number, scan in enumerate(scans)]
         frames.append(pl.concat(taken).collect())

@@ -17,6 +17,7 @@ REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
 """A token of kind ``regex``: an identifier, a number or a single punctuation mark."""
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
+_VISIBLE = re.compile(r"[^\x00- ]")
 _PIECE = re.compile(r"\w+|[^\w\s]")
 
 
@@ -28,14 +29,8 @@ def language_of(path: str) -> str:
 
 def decode(data: bytes) -> tuple[str, int]:
     """Bytes decoded as UTF-8, and the number of undecodable places, which became U+FFFD."""
-    try:
-        return data.decode(), 0
-    except UnicodeDecodeError:
-        text = data.decode(errors="replace")
-        return text, text.count("\ufffd") - data.count("\ufffd".encode())
-
-
-_VISIBLE = re.compile(r"[^\x00- ]")
+    text = data.decode(errors="replace")
+    return text, text.count("\ufffd") - data.count("\ufffd".encode())
 
 
 def is_blank(text: str) -> bool:
@@ -102,8 +97,5 @@ def listed(names: Sequence[str], most: int = 10) -> str:
 
 def group_name(number: int) -> str:
     """`a`, `b`, … for 1, 2, …, and `aa` after `z`."""
-    letters = ""
-    while number > 0:
-        number, last = divmod(number - 1, 26)
-        letters = chr(ord("a") + last) + letters
-    return letters
+    before, last = divmod(number - 1, 26)
+    return (group_name(before) if before else "") + chr(ord("a") + last)

@@ -24,32 +24,27 @@ def run_costs(lake: Lake) -> pl.LazyFrame:
         lake.scan("costs")
         .group_by("benchmark", "run_id")
         .agg(
-            _known("index_seconds"),
-            queries.median().alias("query_p50"),
-            queries.quantile(0.95, "linear").alias("query_p95"),
-            _known("index_bytes"),
-            pl.col("query_seconds").list.len().sum().cast(pl.Int64).alias("n_queries"),
-            pl.col("hardware").unique().sort().str.join("; ").alias("hardware"),
+            pl.when(pl.col("index_seconds").count() > 0).then(pl.col("index_seconds").sum()),
+            query_p50=queries.median(),
+            query_p95=queries.quantile(0.95, "linear"),
+            index_bytes=pl.when(pl.col("index_bytes").count() > 0).then(pl.col("index_bytes").sum()),
+            n_queries=pl.col("query_seconds").list.len().sum().cast(pl.Int64),
+            hardware=pl.col("hardware").unique().sort().str.join("; "),
         )
         .sort("benchmark", "run_id")
     )
 
 
-def _known(name: str) -> pl.Expr:
-    return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name)
-
-
 def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
     """Whether each system is on the Pareto front: no other is at least as good and as cheap, and better in one."""
-    gains = [-value if lower_is_better else value for value in values]
-    kept = [False] * len(gains)
-    best = (0.0, float("-inf"))
-    # Sorted by cost, then best first: each next one must beat all before it, or equal the last one kept.
-    for number in sorted(range(len(gains)), key=lambda number: (costs[number], -gains[number])):
-        here = (costs[number], gains[number])
-        if here[1] > best[1] or here == best:
-            best, kept[number] = here, True
-    return kept
+    points = [(cost, -value if lower_is_better else value) for cost, value in zip(costs, values, strict=True)]
+    kept, best = set[tuple[float, float]](), float("-inf")
+    # By cost, then best first: each next one must beat all before it.
+    for cost, gain in sorted(points, key=lambda point: (point[0], -point[1])):
+        if gain > best:
+            best = gain
+            kept.add((cost, gain))
+    return [point in kept for point in points]
 
 
 @cache
@@ -125,10 +120,9 @@ METRICS = {"file_coverage": "files", "line_coverage": "lines"}
 
 
 class Repair(NamedTuple):
-    """The difference in gold coverage between resolved and other items of a run, within repositories.
+    """The mean gold coverage of a run's resolved items minus that of its others, each relative to its repository's.
 
-    `delta` is the mean coverage of resolved items minus that of the others, each relative to its repository's mean,
-    with its 95 % interval over the `unit`. It is over the `n_items` in repositories that have items of both kinds.
+    Only repositories with items of both kinds count. The 95 % interval is over the `unit`.
     """
 
     run_id: str
@@ -143,13 +137,9 @@ class Repair(NamedTuple):
     def sentence(self, system: str) -> str:
         """The difference as a sentence."""
         more = "more" if self.delta >= 0 else "less"
-        verdict = (
-            "context predicts repair"
-            if self.low > 0
-            else "it cannot be told whether context predicts repair"
-            if self.high >= 0
-            else "less context goes with repair"
-        )
+        verdict = "it cannot be told whether context predicts repair"
+        if self.low > 0 or self.high < 0:
+            verdict = "context predicts repair" if self.low > 0 else "less context goes with repair"
         over = f"{counted(self.n_items, 'item')}{f'; {ITEM_NOTE}' if self.unit == ITEM else ''}"
         return (
             f"{system}: {verdict}. Where it resolved the item, its context has {abs(self.delta):.3f} {more} of the "
@@ -160,13 +150,13 @@ class Repair(NamedTuple):
 
 def repairs(lake: Lake, protocol: str) -> list[Repair]:
     """The differences of all runs with at least 30 usable items, for coverage of files and of lines."""
-    outcomes = lake.scan("usage").filter(pl.col("resolved").is_not_null()).select("run_id", "item_id", "resolved")
+    outcomes = lake.scan("usage").select("run_id", "item_id", pl.col("resolved").cast(pl.Float64))
     scores = lake.scan("scores", protocol=protocol).filter(pl.col("metric").is_in(list(METRICS)), k=0)
     known = (
         scores.join(outcomes, on=["run_id", "item_id"])
         .join(lake.scan("items").select("benchmark", "item_id", "repo"), on=["benchmark", "item_id"])
-        .filter(pl.col("value").is_not_null())
-        .select("run_id", "metric", "repo", "item_id", "value", pl.col("resolved").cast(pl.Float64))
+        .select("run_id", "metric", "repo", "item_id", "value", "resolved")
+        .drop_nulls(["value", "resolved"])
         .sort("run_id", "metric", "repo", "item_id")
         .collect()
     )
@@ -175,7 +165,7 @@ def repairs(lake: Lake, protocol: str) -> list[Repair]:
 
 def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
     of_repo = ["run_id", "metric", "repo"]
-    # A repository whose items are all resolved, or all unresolved, carries no information on the difference.
+    # A repository whose items are all resolved, or all unresolved, tells nothing of the difference.
     within = known.filter(pl.col("resolved").n_unique().over(of_repo) == 2).with_columns(
         value=pl.col("value") - pl.col("value").mean().over(of_repo),
         resolved=pl.col("resolved") - pl.col("resolved").mean().over(of_repo),

@@ -14,8 +14,7 @@ REFERENCES: Mapping[str, Sequence[str]] = {
     "repobench-r": ("whole-file+random", "*+random"),
     "contextbench": ("fixed-nws-1500+bm25-okapi", "*+bm25-okapi"),
 }
-"""Benchmark → its reference system, fixed before any result was known: the first of these patterns that matches any
-system; if it matches several, the first by name."""
+"""Benchmark → patterns of its reference system, fixed before any result was known."""
 _USUAL = ("whole-file+bm25-okapi", "*+bm25-okapi")
 
 BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
@@ -44,22 +43,19 @@ Share = tuple[float | None, float, float]
 DIFFERENCE = "retriever over chunker"
 """The name of the row for the retriever's share minus the chunker's share."""
 FACTORS = ("chunker", "retriever", "interaction")
-_UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 
 def reference_of(kind: str, systems: Iterable[str]) -> str:
-    """The reference system of a kind of benchmark among `systems`; empty if it is not among them."""
-    patterns = REFERENCES.get(kind, _USUAL)
+    """The first system by name that the first matching pattern of a kind of benchmark matches; empty if none does."""
     names = sorted(systems)
-    return next((name for pattern in patterns for name in names if fnmatchcase(name, pattern)), "")
+    return next((name for pattern in REFERENCES.get(kind, _USUAL) for name in names if fnmatchcase(name, pattern)), "")
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The comparison of a benchmark's first system with its reference, or `nothing`, the reason why there is none.
 
-    `is_first`: the system ranks first; otherwise the reference does. `delta` is the system's score minus the
-    reference's.
+    `is_first`: the system ranks first, not the reference. `delta` is the system's score minus the reference's.
     """
 
     nothing: str = ""
@@ -78,9 +74,9 @@ class Verdict:
         """The verdict as a sentence; `called` gives the name of a run's system, `first` the words for the top place."""
         if self.nothing:
             return self.nothing
-        interval = by = ""
-        leaves_out_0 = self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        interval, by, leaves_out_0 = "", "", False
         if self.low is not None and self.high is not None:
+            leaves_out_0 = self.low > 0 or self.high < 0
             # An interval without 0 is shown with enough digits for none of its ends to look like 0.
             least = min(abs(self.low), abs(self.high)) if leaves_out_0 else 1.0
             digits = next((n for n in range(digits, 9) if round(least, n)), 9)
@@ -119,8 +115,7 @@ Pairs = Mapping[tuple[str, str], Mapping[str, Any]]
 
 def by_pair(comparisons: pl.LazyFrame) -> Pairs:
     """Rows of table `comparisons` for one measure and slice, by pair of run ids in either order."""
-    rows = both_ways(comparisons).collect().iter_rows(named=True)
-    return {(row["run_a"], row["run_b"]): row for row in rows}
+    return both_ways(comparisons).collect().rows_by_key(["run_a", "run_b"], named=True, unique=True, include_key=True)
 
 
 def verdict_on(lines: Sequence[Line], kind: str, pairs: Pairs) -> Verdict:
@@ -171,7 +166,8 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
     chunker_leads = high < 0 or shares["chunker"][1] > shares["retriever"][2]
     if too_few or retriever_leads == chunker_leads:
         why = "there are too few items" if too_few else "the intervals allow for either"
-        return f"{_UNDECIDED}, as {why}. Shares {explained}: {chunker}, {retriever}, {together}{over}."
+        undecided = "It is undecided here whether the chunker or the retriever matters more"
+        return f"{undecided}, as {why}. Shares {explained}: {chunker}, {retriever}, {together}{over}."
     first, second = ("retriever", chunker) if retriever_leads else ("chunker", retriever)
     answer = f"it explains {_percent(shares[first])} {explained}, {second}, {together}"
     return f"The {first} matters more here: {answer}{over}."

@@ -5,16 +5,11 @@ from typing import Literal
 
 from lake.averages import Aggregate
 
-CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)
-"""The cut-offs of metrics; a run records at which of them equal scores were cut apart."""
-BUDGETS = (2_000, 8_000, 32_000)
-"""Budgets in non-whitespace characters of newly returned lines: a short, a usual and a generous context."""
-DEPTHS = (5, 10, 20)
-"""The numbers of results after which a ranking is scored as a context; agents have no such cut-offs."""
-MAX_VALUES = 24
-"""The number of values of a slice on a board, those with the most items; the others are only in table `aggregates`."""
-GRANULARITIES = ("file", "symbol", "span", "line")
-"""The units in which contexts are compared; a span is a range of bytes."""
+CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)  # a run records at which of them equal scores were cut apart
+BUDGETS = (2_000, 8_000, 32_000)  # non-whitespace characters of new lines: a short, a usual and a generous context
+DEPTHS = (5, 10, 20)  # numbers of results after which a ranking is scored as a context; agents have no such cut-offs
+MAX_VALUES = 24  # values of a slice on a board, those with the most items; the others are only in `aggregates`
+GRANULARITIES = ("file", "symbol", "span", "line")  # the units in which contexts are compared; a span is of bytes
 WHOLE = (0,)
 
 
@@ -47,7 +42,6 @@ class ContextRules:
         unresolved_files: A predicted file that is not in the repository counts as predicted, or not at all.
         files_of_spans: The file of a span or of a named symbol is a predicted file, and a view of a whole file is a
             span over it. Otherwise only files named as such are; a ranking names those of its results.
-        empty_gold: Without gold at a granularity there is no value, or coverage is complete.
         failed: An item whose final context names nothing in the repository scores 0, or is left out as an error.
         no_steps: A run without steps covers nothing on its way, or its final context counts as its only step.
         edits: Edited lines are compared with those edited by the gold patch, or with the ranges of the gold context;
@@ -69,7 +63,6 @@ class ContextRules:
 
 
 DOCS_CONTEXTS = ContextRules()
-
 OFFICIAL_CONTEXTS = ContextRules(
     symbols="official",
     symbol_identity="node",
@@ -85,9 +78,7 @@ OFFICIAL_CONTEXTS = ContextRules(
     edits="gold context",
 )
 
-
 TieRule = Literal["hash", "pool"]
-
 AnswerKind = Literal["ranking", "completion", "trajectory"]
 """The content of an imported file per item: a ranked list of documents, a model's text, or an agent's steps."""
 
@@ -103,8 +94,7 @@ class Task:
         pool_prefix: The prefix of pools that replace the items' own; items without such a pool are left out.
         pool_by: Such a pool belongs to a repository (`<prefix>/<repo>`) or a hole (`…/<target path>:<target line>`).
         subsets: The subsets that a task with such pools covers; empty for all.
-        ranks_blank: Chunks of only white space are ranked, with score 0; otherwise they are in no pool, and items with
-            such gold are left out.
+        ranks_blank: Chunks of only white space are ranked, with score 0; otherwise items with such gold are left out.
         runs: Whether it always runs, or only if named in `--tasks` and afterwards as long as the lake has runs of it.
         like: For own data, the declared task whose rules it uses.
     """
@@ -154,7 +144,7 @@ class Protocol:
 
     Args:
         name: `<benchmark>@<rules>-v<version>`.
-        relevance: The name of the rule of relevance of a result, as declared by the stage that scores.
+        relevance: The name of the rule of relevance of a result.
         headline: The slice shown first, as (slice, value); None for all items.
         threshold: The least similarity of a relevant result, for relevance rules based on similarity.
         applies: Cut-offs at which only some items have a value, as (metric, k, column of items, its value).

@@ -43,9 +43,8 @@ class Table:
     def column_meaning(self, column: str) -> str:
         """The meaning of a column of this table."""
         meanings = _meanings()
-        return str(
-            meanings["of"].get(self.name, {}).get(column) or {**meanings["columns"], **column_meanings()}[column]
-        )
+        own = meanings["of"].get(self.name, {})
+        return str(own.get(column) or {**meanings["columns"], **column_meanings()}[column])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A frame with its columns in the declared order; raises an error that names what breaks the declaration."""

@@ -4,13 +4,13 @@ import dataframely as dy
 import polars as pl
 
 from lake.averages import AVERAGES, ITEM, REPOSITORY, average_columns
-from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
+from lake.tables.columns import columns
 
 
 class Vectors(dy.Schema):
     """The vector of a text, by model and the text's key, and how many of its tokens were cut off before embedding."""
 
-    model, key = key_columns(2)
+    model, key = columns(2, dy.String, primary_key=True)
     vector = dy.List(dy.Float32())
     n_cut = dy.Int64(nullable=True, min=0)
 
@@ -18,27 +18,26 @@ class Vectors(dy.Schema):
 class Relevance(dy.Schema):
     """The similarity of a chunk of an item's pool to the gold snippet: shares of tokens and of identifiers."""
 
-    item_id, path, chunker = key_columns(3)
+    item_id, path, chunker = columns(3, dy.String, primary_key=True)
     chunk_no = dy.Int64(primary_key=True, min=0)
-    jaccard = dy.Float64(min=0, max=1)
-    identifier_overlap = dy.Float64(min=0, max=1)
+    jaccard, identifier_overlap = columns(2, dy.Float64, min=0, max=1)
 
 
 class Scores(dy.Schema):
     """One value per run, protocol, item and metric; k is 0 if the metric has no cut-off."""
 
-    run_id, protocol, item_id, granularity, metric = key_columns(5)
+    run_id, protocol, item_id, granularity, metric = columns(5, dy.String, primary_key=True)
     k = dy.Int64(primary_key=True, min=0)
-    value, numerator, denominator = number_columns(3, nullable=True)
+    value, numerator, denominator = columns(3, dy.Float64, nullable=True)
     protocol_hash = dy.String()
 
 
 class StepScores(dy.Schema):
     """Counts of files, symbols, bytes or lines seen at a step of a trajectory, alone and together with earlier ones."""
 
-    run_id, protocol, item_id, granularity = key_columns(4)
+    run_id, protocol, item_id, granularity = columns(4, dy.String, primary_key=True)
     step = dy.Int64(primary_key=True, min=1)
-    n_gold, n_pred, n_hit, n_cumulative, n_cumulative_hit = integer_columns(5, least=None, nullable=True)
+    n_gold, n_pred, n_hit, n_cumulative, n_cumulative_hit = columns(5, dy.Int64, nullable=True)
 
 
 class Aggregates(dy.Schema):
@@ -48,14 +47,14 @@ class Aggregates(dy.Schema):
     metric; the rest failed and are in no mean. `n_failed` also counts failed items that score 0, which are part of `n`.
     """
 
-    run_id, protocol, granularity, metric = key_columns(4)
+    run_id, protocol, granularity, metric = columns(4, dy.String, primary_key=True)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value = key_columns(2)
+    slice, slice_value = columns(2, dy.String, primary_key=True)
     vars().update({
         column: dy.Float64(nullable=True) for average in AVERAGES for column in average_columns(average)
     })  # fmt: skip
-    item_low, item_high = number_columns(2, nullable=True)
-    n, n_items, n_repos, n_failed, n_not_applicable = integer_columns(5)
+    item_low, item_high = columns(2, dy.Float64, nullable=True)
+    n, n_items, n_repos, n_failed, n_not_applicable = columns(5, dy.Int64, min=0)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
 
 
@@ -65,8 +64,8 @@ class Ledger(dy.Schema):
     Gold is counted in lines, or as 1 if it is one candidate. For `random` the classes hold expectations.
     """
 
-    run_id, protocol, item_id = key_columns(3)
-    n_gold, found, past_budget, seen, unreachable, no_answer, other_lines, not_returned = number_columns(8, least=0)
+    run_id, protocol, item_id = columns(3, dy.String, primary_key=True)
+    n_gold, found, past_budget, seen, unreachable, no_answer, other_lines, not_returned = columns(8, dy.Float64, min=0)
 
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
@@ -78,10 +77,10 @@ class Ledger(dy.Schema):
 class LedgerMeans(dy.Schema):
     """One class of the ledger, averaged over the items of a slice that have gold; the shares of a slice add up to 1."""
 
-    run_id, protocol, slice, slice_value = key_columns(4)
+    run_id, protocol, slice, slice_value = columns(4, dy.String, primary_key=True)
     class_ = dy.String(primary_key=True, alias="class")
-    macro, micro = number_columns(2, least=0)
-    n, n_items = integer_columns(2)
+    macro, micro = columns(2, dy.Float64, min=0)
+    n, n_items = columns(2, dy.Int64, min=0)
     n_gold = dy.Float64(min=0)
 
 
@@ -94,21 +93,21 @@ class Effects(dy.Schema):
     Only rows over all repositories have intervals.
     """
 
-    protocol, task, slice, slice_value, repo, factor, chunker, retriever = key_columns(8)
-    mean, effect = number_columns(2, nullable=True)
+    protocol, task, slice, slice_value, repo, factor, chunker, retriever = columns(8, dy.String, primary_key=True)
+    mean, effect = columns(2, dy.Float64, nullable=True)
     share = dy.Float64(nullable=True, min=-1, max=1)
-    low, high = number_columns(2, nullable=True)
-    n_items, n_repos = integer_columns(2, least=1)
+    low, high = columns(2, dy.Float64, nullable=True)
+    n_items, n_repos = columns(2, dy.Int64, min=1)
     left_out = dy.List(dy.String())
 
 
 class Ranks(dy.Schema):
     """The rank of a system on a board; null if there are too few items. Baselines and partial runs have no row."""
 
-    protocol, granularity, metric = key_columns(3)
+    protocol, granularity, metric = columns(3, dy.String, primary_key=True)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_id = key_columns(3)
-    rank, rank_low, rank_high, tie_group = integer_columns(4, least=1, nullable=True)
+    slice, slice_value, run_id = columns(3, dy.String, primary_key=True)
+    rank, rank_low, rank_high, tie_group = columns(4, dy.Int64, min=1, nullable=True)
     too_few = dy.Bool()
     exploratory = dy.Bool()
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
@@ -125,18 +124,18 @@ class Boards(dy.Schema):
     Of each slice, the 24 values with the most items are included. Ranks are by the protocol's primary metric.
     """
 
-    protocol, task, slice, slice_value, average, run_id, column = key_columns(7)
-    granularity, metric = text_columns(2)
+    protocol, task, slice, slice_value, average, run_id, column = columns(7, dy.String, primary_key=True)
+    granularity, metric = columns(2, dy.String)
     k = dy.Int64(min=0)
     is_opening, is_shown = dy.Bool(), dy.Bool()
     position = dy.Int64(min=0)
     place = dy.Int64(min=1)
     state = dy.String()
-    value, low, high, share_of_oracle, delta, delta_low, delta_high = number_columns(7, nullable=True)
-    read, returned = number_columns(2, least=0, nullable=True)
-    n, n_items, of_items, n_repos, n_failed, n_not_applicable = integer_columns(6)
+    value, low, high, share_of_oracle, delta, delta_low, delta_high = columns(7, dy.Float64, nullable=True)
+    read, returned = columns(2, dy.Float64, min=0, nullable=True)
+    n, n_items, of_items, n_repos, n_failed, n_not_applicable = columns(6, dy.Int64, min=0)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
-    rank, rank_low, rank_high, tie_group = integer_columns(4, least=1, nullable=True)
+    rank, rank_low, rank_high, tie_group = columns(4, dy.Int64, min=1, nullable=True)
     too_few = dy.Bool(nullable=True)
 
 
@@ -146,17 +145,17 @@ class Comparisons(dy.Schema):
     `smallest_detectable` refers to the adjusted test; in an exploratory row, to a t test of this pair alone.
     """
 
-    protocol, granularity, metric = key_columns(3)
+    protocol, granularity, metric = columns(3, dy.String, primary_key=True)
     k = dy.Int64(primary_key=True, min=0)
-    slice, slice_value, run_a, run_b = key_columns(4)
+    slice, slice_value, run_a, run_b = columns(4, dy.String, primary_key=True)
     delta = dy.Float64()
-    low, high = number_columns(2, nullable=True)
+    low, high = columns(2, dy.Float64, nullable=True)
     p = dy.Float64(min=0, max=1)
     p_adjusted = dy.Float64(nullable=True, min=0, max=1)
-    wins, ties, losses = integer_columns(3, nullable=True)
+    wins, ties, losses = columns(3, dy.Int64, min=0, nullable=True)
     smallest_detectable = dy.Float64(nullable=True)
     equivalent = dy.Bool()
     verdict = dy.String(nullable=True)
     exploratory = dy.Bool()
-    n_items, n_repos = integer_columns(2, least=1)
+    n_items, n_repos = columns(2, dy.Int64, min=1)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))

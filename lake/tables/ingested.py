@@ -3,21 +3,21 @@
 import dataframely as dy
 import polars as pl
 
-from lake.tables.columns import integer_columns, key_columns, text_columns
+from lake.tables.columns import columns
 
 
 class Items(dy.Schema):
     """One row per item of a benchmark; the query texts are in `queries`."""
 
-    benchmark, item_id = key_columns(2)
+    benchmark, item_id = columns(2, dy.String, primary_key=True)
     subset = dy.String()
-    split, level, context, difficulty, source = text_columns(5, nullable=True)
-    language, repo = text_columns(2)
+    split, level, context, difficulty, source = columns(5, dy.String, nullable=True)
+    language, repo = columns(2, dy.String)
     commit = dy.String(nullable=True)
     pool_id = dy.String()
-    patch, target_path = text_columns(2, nullable=True)
+    patch, target_path = columns(2, dy.String, nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
-    target_text, function_name, need = text_columns(3, nullable=True)
+    target_text, function_name, need = columns(3, dy.String, nullable=True)
     query_line_start = dy.Int64(nullable=True, min=0)
     n_candidates = dy.Int64(nullable=True, min=1)
     upstream_id = dy.String(nullable=True)
@@ -34,18 +34,17 @@ class Items(dy.Schema):
 class QueryRows(dy.Schema):
     """The query text of an item under a query rule, whose name is in `query`."""
 
-    benchmark, item_id, query = key_columns(3)
-    text, sha256 = text_columns(2)
+    benchmark, item_id, query = columns(3, dy.String, primary_key=True)
+    text, sha256 = columns(2, dy.String)
 
 
 class GoldSpans(dy.Schema):
     """The gold of an item under a gold rule: half-open line ranges."""
 
-    benchmark, item_id, gold, path = key_columns(4)
-    line_start = dy.Int64(primary_key=True, min=0)
-    line_end = dy.Int64(primary_key=True, min=0)
-    byte_start, byte_end, candidate = integer_columns(3, nullable=True)
-    times, grade = integer_columns(2, least=1, nullable=True)
+    benchmark, item_id, gold, path = columns(4, dy.String, primary_key=True)
+    line_start, line_end = columns(2, dy.Int64, primary_key=True, min=0)
+    byte_start, byte_end, candidate = columns(3, dy.Int64, min=0, nullable=True)
+    times, grade = columns(2, dy.Int64, min=1, nullable=True)
 
     @dy.rule()
     def range_is_not_reversed(cls) -> pl.Expr:
@@ -58,9 +57,8 @@ class Blobs(dy.Schema):
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
-    n_bytes, n_lines = integer_columns(2)
-    line_starts = dy.List(dy.Int64())
-    line_nws = dy.List(dy.Int64())
+    n_bytes, n_lines = columns(2, dy.Int64, min=0)
+    line_starts, line_nws = columns(2, dy.List, inner=dy.Int64())
     language = dy.String()
     flags = dy.List(dy.String())
 
@@ -68,7 +66,7 @@ class Blobs(dy.Schema):
 class Files(dy.Schema):
     """The files of a pool: path, content hash, and position in the pool's own order."""
 
-    pool_id, path = key_columns(2)
+    pool_id, path = columns(2, dy.String, primary_key=True)
     sha256 = dy.String()
     position = dy.Int64(min=0)
 
@@ -78,7 +76,7 @@ class Pools(dy.Schema):
 
     pool_id = dy.String(primary_key=True)
     benchmark = dy.String()
-    repo, commit = text_columns(2, nullable=True)
+    repo, commit = columns(2, dy.String, nullable=True)
     kind = dy.String()
     n_files = dy.Int64(min=0)
 
@@ -86,19 +84,19 @@ class Pools(dy.Schema):
 class Chunks(dy.Schema):
     """A chunk of a file's content, made by one chunker: half-open ranges of lines and bytes."""
 
-    chunker, sha256 = key_columns(2)
+    chunker, sha256 = columns(2, dy.String, primary_key=True)
     chunk_no = dy.Int64(primary_key=True, min=0)
-    line_start, line_end, byte_start, byte_end, n_nws = integer_columns(5)
+    line_start, line_end, byte_start, byte_end, n_nws = columns(5, dy.Int64, min=0)
     text = dy.String(nullable=True)
 
 
 class ChunkStatus(dy.Schema):
     """The result of chunking a content: the number of chunks, why a fallback was used, and why it failed."""
 
-    chunker, sha256 = key_columns(2)
+    chunker, sha256 = columns(2, dy.String, primary_key=True)
     n_chunks = dy.Int64(min=0)
-    fell_back, failed = text_columns(2, nullable=True)
-    n_nws, n_covered = integer_columns(2)
+    fell_back, failed = columns(2, dy.String, nullable=True)
+    n_nws, n_covered = columns(2, dy.Int64, min=0)
 
 
 class SymbolStatus(dy.Schema):
@@ -111,16 +109,15 @@ class SymbolStatus(dy.Schema):
 class Symbols(dy.Schema):
     """A definition in a content, found by one set of rules; `kind` is the type of its node in the syntax tree."""
 
-    rules, sha256 = key_columns(2)
-    byte_start = dy.Int64(primary_key=True, min=0)
-    byte_end = dy.Int64(primary_key=True, min=0)
+    rules, sha256 = columns(2, dy.String, primary_key=True)
+    byte_start, byte_end = columns(2, dy.Int64, primary_key=True, min=0)
     kind = dy.String(primary_key=True)
-    name, qualified_name = text_columns(2, nullable=True)
-    line_start, line_end = integer_columns(2)
+    name, qualified_name = columns(2, dy.String, nullable=True)
+    line_start, line_end = columns(2, dy.Int64, min=0)
 
 
 class RejectRows(dy.Schema):
     """An input or row that could not be read or scored: where it is, and why. Nothing is dropped silently."""
 
-    stage, source, position = key_columns(3)
-    reason, excerpt = text_columns(2)
+    stage, source, position = columns(3, dy.String, primary_key=True)
+    reason, excerpt = columns(2, dy.String)

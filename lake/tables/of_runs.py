@@ -2,23 +2,23 @@
 
 import dataframely as dy
 
-from lake.tables.columns import integer_columns, key_columns, number_columns, text_columns
+from lake.tables.columns import columns
 
 
 class Declared(dy.Schema):
     """The description of a declaration, as shown on a page; written by the stage that owns it."""
 
     name = dy.String(primary_key=True)
-    title, display_name, meaning = text_columns(3)
+    title, display_name, meaning = columns(3, dy.String)
     version = dy.Int64()
     tags = dy.List(dy.String())
-    source, revision, licence, citation, paper, parameters, primary_metric, fingerprint = text_columns(8)
+    source, revision, licence, citation, paper, parameters, primary_metric, fingerprint = columns(8, dy.String)
 
 
 class Benchmarks(Declared):
     """A benchmark, and the part of its data that this lake holds."""
 
-    label, like = text_columns(2)
+    label, like = columns(2, dy.String)
     limit = dy.Int64(nullable=True, min=1)
     place = dy.Int64()
     licences = dy.List(dy.Struct({"repo": dy.String(), "licence": dy.String()}))
@@ -28,7 +28,7 @@ class Benchmarks(Declared):
 class Tasks(Declared):
     """A task in words; `lake.pools.own_pool` defines the ids of its own pools."""
 
-    benchmark, query, pool, tie, pool_prefix, pool_by = text_columns(6)
+    benchmark, query, pool, tie, pool_prefix, pool_by = columns(6, dy.String)
 
 
 class Protocols(Declared):
@@ -36,12 +36,11 @@ class Protocols(Declared):
 
     benchmark = dy.String()
     tasks = dy.List(dy.String())
-    gold, relevance = text_columns(2)
+    gold, relevance = columns(2, dy.String)
     metrics = dy.List(dy.Struct({"metric": dy.String(), "ks": dy.List(dy.Int64())}))
     primary = dy.Struct({"granularity": dy.String(), "metric": dy.String(), "k": dy.Int64(), "aggregate": dy.String()})
     headline = dy.Struct({"slice": dy.String(), "slice_value": dy.String()})
-    has_contexts = dy.Bool()
-    leaves_out_failed = dy.Bool()
+    has_contexts, leaves_out_failed = columns(2, dy.Bool)
     hash = dy.String()
     parity_only = dy.Bool()
     place = dy.Int64()
@@ -50,7 +49,7 @@ class Protocols(Declared):
 class Metrics(Declared):
     """A metric: how it is read, and which of its values are better."""
 
-    direction, micro = text_columns(2)
+    direction, micro = columns(2, dy.String)
     of_steps = dy.Bool()
     cut = dy.String()
     formula = dy.List(dy.String())
@@ -65,27 +64,25 @@ class Chunkers(Declared):
 class Formats(Declared):
     """A format of imported files: `kind` is their content, `example` their beginning."""
 
-    kind, example = text_columns(2)
+    kind, example = columns(2, dy.String)
 
 
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
 
-    `protocol` is set if the system is shown a protocol's gold. `run_items` has a row for each item of the run; if these
-    are not all of the task's items, `status` is `partial`.
+    `protocol` is set if the system is shown a protocol's gold; `status` is `partial` if the run lacks items.
     """
 
     run_id = dy.String(primary_key=True)
-    system, benchmark, task = text_columns(3)
-    chunker, retriever = text_columns(2, nullable=True)
-    origin, parameters, versions, status = text_columns(4)
+    system, benchmark, task = columns(3, dy.String)
+    chunker, retriever = columns(2, dy.String, nullable=True)
+    origin, parameters, versions, status = columns(4, dy.String)
     n_items = dy.Int64(min=0)
     limit = dy.Int64(nullable=True, min=1)
     protocol = dy.String(nullable=True)
     selection = dy.List(dy.Struct({"column": dy.String(), "value": dy.String()}), nullable=True)
-    format, file = text_columns(2, nullable=True)
-    counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
-    unread = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
+    format, file = columns(2, dy.String, nullable=True)
+    counts, unread = columns(2, dy.List, inner=dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
     notes = dy.List(dy.String(), nullable=True)
     fingerprint = dy.String()
 
@@ -97,20 +94,20 @@ class Submissions(dy.Schema):
     its items) or `refused`.
     """
 
-    submission, task = key_columns(2)
-    system, benchmark, label, date, kind = text_columns(5)
+    submission, task = columns(2, dy.String, primary_key=True)
+    system, benchmark, label, date, kind = columns(5, dy.String)
     authors = dy.List(dy.String())
-    contact, url, licence, description, revision, cost = text_columns(6)
+    contact, url, licence, description, revision, cost = columns(6, dy.String)
     reported = dy.List(dy.Struct({"metric": dy.String(), "value": dy.Float64()}))
     file = dy.String(nullable=True)
-    status, why = text_columns(2)
+    status, why = columns(2, dy.String)
     run_id = dy.String(nullable=True)
 
 
 class CostRows(dy.Schema):
     """The cost of ranking a part of a run's items on one machine: the only table that differs between equal runs."""
 
-    run_id, part = key_columns(2)
+    run_id, part = columns(2, dy.String, primary_key=True)
     index_seconds = dy.Float64(nullable=True, min=0)
     index_bytes = dy.Int64(nullable=True, min=0)
     query_seconds = dy.List(dy.Float64())
@@ -120,11 +117,11 @@ class CostRows(dy.Schema):
 class RunItems(dy.Schema):
     """The outcome of each item of a run; items that are not in the run have no row, here or in `scores`."""
 
-    run_id, item_id = key_columns(2)
+    run_id, item_id = columns(2, dy.String, primary_key=True)
     status = dy.String()
     error = dy.String(nullable=True)
     n_steps = dy.Int64(nullable=True)
-    n_returned, n_nws = integer_columns(2)
+    n_returned, n_nws = columns(2, dy.Int64, min=0)
     ties = dy.List(dy.Int64())
     has_patch = dy.Bool(nullable=True)
     completion = dy.String(nullable=True)
@@ -138,11 +135,11 @@ class Hits(dy.Schema):
     file, a range may be reversed or run past the end; `line_start` 0 without a `line_end` is a view of the whole file.
     """
 
-    run_id, item_id, part = key_columns(3)
+    run_id, item_id, part = columns(3, dy.String, primary_key=True)
     step = dy.Int64(primary_key=True, min=0)
     rank = dy.Int64(primary_key=True, min=1)
-    path_given, path = text_columns(2, nullable=True)
-    line_start, line_end, byte_start, byte_end = integer_columns(4, least=None, nullable=True)
+    path_given, path = columns(2, dy.String, nullable=True)
+    line_start, line_end, byte_start, byte_end = columns(4, dy.Int64, nullable=True)
     symbol = dy.String(nullable=True)
     chunk_no = dy.Int64(nullable=True)
     score = dy.Float64(nullable=True)
@@ -152,18 +149,17 @@ class Hits(dy.Schema):
 class ItemUsage(dy.Schema):
     """An agent's usage for an item, and how the item ended; null if the agent's file does not report it."""
 
-    run_id, item_id = key_columns(2)
-    model, exit_status, prices = text_columns(3, nullable=True)
-    n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = integer_columns(6, nullable=True)
-    usd, seconds = number_columns(2, least=0, nullable=True)
+    run_id, item_id = columns(2, dy.String, primary_key=True)
+    model, exit_status, prices = columns(3, dy.String, nullable=True)
+    n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = columns(6, dy.Int64, min=0, nullable=True)
+    usd, seconds = columns(2, dy.Float64, min=0, nullable=True)
     resolved = dy.Bool(nullable=True)
-    step_turns = dy.List(dy.Int64(nullable=True), nullable=True)
-    step_calls = dy.List(dy.Int64(nullable=True), nullable=True)
+    step_turns, step_calls = columns(2, dy.List, inner=dy.Int64(nullable=True), nullable=True)
 
 
 class Edits(dy.Schema):
     """A line that a patch changes, under one way of reading patches; run_id `gold` has the gold patches' lines."""
 
-    run_id, item_id, reading, path = key_columns(4)
+    run_id, item_id, reading, path = columns(4, dy.String, primary_key=True)
     line = dy.Int64(primary_key=True, min=0)
     kind = dy.String(primary_key=True)

@@ -152,7 +152,7 @@ def test_errors_without_scheduler_or_workers(source: Path, tmp_path: Path, monke
         run.refused(Exit.MISSING)
         return run.err
 
-    assert "no dask scheduler answers at 127.0.0.1:9" in refused("127.0.0.1:9")
+    assert "the dask scheduler at 127.0.0.1:9 does not answer" in refused("127.0.0.1:9")
     with scheduler(tmp_path) as alone:
         assert f"the dask scheduler at {alone} has no workers" in refused(alone)
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -48,7 +48,7 @@ def test_a_parquet_whose_one_text_stands_in_every_row_is_refused_by_the_bytes(tm
 
 def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path) -> None:
     file = coded("x", 1_000, tmp_path)
-    with pytest.raises(UnreadableParquetError, match=r"1,000 rows; at most 999 are read"):
+    with pytest.raises(UnreadableParquetError, match="more than the 999 rows"):
         list(read_batches(file, max_rows=999))
 
 

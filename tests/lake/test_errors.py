@@ -19,9 +19,7 @@ def _python_below(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "completed"),
     [
-        ("make evaluate", "make evaluate LAKE='a b'"),
-        ("First: make ingest evaluate CHUNKERS=x.", "First: make ingest evaluate LAKE='a b' CHUNKERS=x."),
-        ("make serve", "make serve SITE=out"),
+        ("First: make ingest evaluate CHUNKERS=x.", "First: make ingest evaluate LAKE='a b' SITE=out CHUNKERS=x."),
         ("make report", "make report LAKE='a b' SITE=out"),
         ("make chunkers", "make chunkers"),
         ("python -m evaluate table x", f"GOLDSPAN_LAKE='a b' {PYTHON} -m evaluate table x"),

@@ -9,8 +9,7 @@ from lake.catalog.protocol import WHOLE, Primary, Protocol, Task, at
 class Collection:
     """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
 
-    By default the first of `splits` is read. `markers` are files or folders of which the data folder must contain one;
-    without them, the folder must be named like the benchmark. `place` is its position on a page.
+    By default the first of `splits` is read. The data folder contains one of `markers` or is named like the benchmark.
     """
 
     name: str
