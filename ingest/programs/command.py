@@ -171,12 +171,9 @@ class JsonCommand:
     def of(cls, text: str, *, seconds: float = ANSWER_SECONDS) -> JsonCommand:
         """A command as a person writes it; words with blanks are in quotes."""
         try:
-            words = shlex.split(text)
+            words = shlex.split(text) or [""]
         except ValueError as error:
             raise GoldspanError(f"the command {text!r} cannot be read: {error}", code=Exit.USAGE) from error
-        if not words:
-            message = "the command is empty"
-            raise GoldspanError(message, hint="Such as: 'node chunk.js'", code=Exit.USAGE)
         if shutil.which(words[0]) is None:
             message = f"the program {words[0]!r} is not installed"
             hint = "Install it, or give an executable file: ./chunk, python chunk.py"

@@ -45,8 +45,14 @@ def _search(folder: str, query: str, k: int) -> list[dict[str, object]]:
     done = subprocess.run([*_RG, *patterns, "./"], cwd=folder, capture_output=True, check=False)
     if done.returncode > 1:
         raise RuntimeError(done.stderr.decode(errors="replace"))
+    hits = []
+    for event in map(json.loads, done.stdout.splitlines()):
+        if event["type"] == "match":
+            data = event["data"]
+            names = [match["match"]["text"].encode() for match in data["submatches"]]
+            hits.append((data["path"]["text"].removeprefix("./"), data["line_number"], names))
     windows: list[tuple[str, int, int, set[bytes]]] = []
-    for path, line, names in sorted(_hits(done.stdout)):
+    for path, line, names in sorted(hits):
         start, end = max(1, line - _AROUND), min(n_lines.get(path, 0), line + _AROUND)
         before: set[bytes] = set()
         if windows and windows[-1][0] == path and start <= windows[-1][2] + 1:
@@ -55,16 +61,6 @@ def _search(folder: str, query: str, k: int) -> list[dict[str, object]]:
     scored = [(path, start, end, math.fsum(idf.get(name, 0) for name in names)) for path, start, end, names in windows]
     best = sorted(scored, key=lambda window: (-window[3], window[:3]))[:k]
     return [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in best]
-
-
-def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
-    hits = []
-    for event in map(json.loads, output.splitlines()):
-        if event["type"] == "match":
-            data = event["data"]
-            names = [match["match"]["text"].encode() for match in data["submatches"]]
-            hits.append((data["path"]["text"].removeprefix("./"), data["line_number"], names))
-    return hits
 
 
 def _main() -> None:

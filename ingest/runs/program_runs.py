@@ -184,7 +184,6 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
         raise GoldspanError(message, where=session.search.name, examples=failures, hint=hint)
     silent = "it answered only after reading all of a pool's items, so they were sent together and not timed"
     notes = [silent] * session.together + [f"failed in pool {failure}" for failure in failures[:3]]
-    notes += [f"and in {counted(len(failures) - 3, 'pool')} more"] * (len(failures) > 3)
     n = counted(len(unwritten), "file")
     return notes + [f"could not be written for the search: {n}, such as {path!a}" for path in unwritten[:1]]
 

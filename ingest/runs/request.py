@@ -13,7 +13,7 @@ import polars as pl
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
-from ingest.runs.trajectory import Unread
+from ingest.runs.trajectory import BESIDE_CALLS, Unread
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -169,8 +169,8 @@ class ImportJob:
         if n["n_not_understood"]:
             share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
             percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
-            most = self.unread.of_calls().summary(3)
-            sentences.append(f"not understood: {share} ({percent}), most often {most}")
+            of_calls = Unread({name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)})
+            sentences.append(f"not understood: {share} ({percent}), most often {of_calls.summary(3)}")
         if 2 * n["n_showing"] < n["n_reading"]:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
             hint = "`python -m ingest show FILE` lists them"

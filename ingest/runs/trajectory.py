@@ -14,7 +14,7 @@ NO_RESULT = "call without a result"  # the entry in `unread` for a call without 
 UNKNOWN = "\0"  # marks, in a word, a part that only the shell knew: a variable, a pattern, an output
 _MAX_CHARACTERS = 4_096
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
-_BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
+BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
 _RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
 _ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
 
@@ -115,10 +115,6 @@ class ParsedCall:
 
 class Unread(Counter[str]):
     """How often something was not understood, by kind and name: `tool look` → 2, `file a.log` → 1."""
-
-    def of_calls(self) -> "Unread":
-        """The counts that are about calls with a result."""
-        return Unread({name: n for name, n in self.items() if not name.startswith(_BESIDE_CALLS)})
 
     def summary(self, most: int = 10) -> str:
         """The names with their counts, the most frequent first, `most` of them at most."""

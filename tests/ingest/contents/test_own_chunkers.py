@@ -232,7 +232,7 @@ def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest
     before = command.digest
     script.write_text("2")
     assert JsonCommand.of(f"{sys.executable} '{script}' --n 3").digest != before
-    with refused("the command is empty", Exit.USAGE):
+    with refused("the program '' is not installed", Exit.MISSING):
         JsonCommand.of(" ")
 
 
