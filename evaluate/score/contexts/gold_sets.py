@@ -222,7 +222,8 @@ class ContentDefinitions:
         text, start, end, self._symbol = (
             ordered[column].to_numpy() for column in ("text", "byte_start", "reach", "symbol")
         )
-        self.n_symbols = np.bincount(text[ordered["is_first"].to_numpy()], minlength=texts.height)
+        self._is_first = ordered["is_first"].to_numpy()
+        self.n_symbols = np.bincount(text[self._is_first], minlength=texts.height)
         whole = "qualified_name" if is_qualified else "name"
         self._names = ordered.lazy().select("text", "symbol", "name", whole=whole)
         # The contents' bytes on one axis; bytes behind all definitions of any content share one place per content.
@@ -240,11 +241,14 @@ class ContentDefinitions:
         reached = np.searchsorted(np.maximum.accumulate(self._end), start, side="right")
         row, definition = ranges(reached, np.searchsorted(self._start, end))
         is_met = self._end[definition] > start[row]
-        row, symbol = row[is_met], self._symbol[definition[is_met]]
-        # Consecutive symbols of a span are one range.
-        begins = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(symbol, prepend=-1) != 1))
-        lasts = np.append(begins, len(row))[1:] - 1
-        return Spans(row[begins], symbol[begins], symbol[lasts] + 1)
+        row, definition = row[is_met], definition[is_met]
+        symbol, is_begun = self._symbol[definition], self._is_first[definition] & (self._start[definition] > start[row])
+        # Symbols first defined inside a span are consecutive, and one range; any other is a range of its own.
+        row_begun, begun, alone = row[is_begun], symbol[is_begun], symbol[~is_begun]
+        heads = np.flatnonzero(np.diff(row_begun, prepend=-1) != 0)
+        lasts = np.append(heads, len(begun))[1:] - 1
+        row = np.concatenate([row_begun[heads], row[~is_begun]])
+        return Spans(row, np.concatenate([begun[heads], alone]), np.concatenate([begun[lasts], alone]) + 1)
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
         """The symbols (row, number) that names mean: those of that name, else those named by what follows its last dot.
