@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -106,11 +106,10 @@ class Model:
         encoder = encoder_of(replace(self, query_prefix=None, document_prefix=None))
         return encoder.vectors(texts, self.prefix(kind), CUT[kind])
 
-    def vectors(self, kind: TextKind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], KeyedVectors]:
+    def vectors(self, kind: TextKind, store: VectorStore, texts: Iterable[str]) -> tuple[list[str], KeyedVectors]:
         """The keys and the vectors of texts; vectors missing from the lake are computed and stored."""
-        keys = [key_of(text) for text in texts]
-        by_key = dict(zip(keys, texts, strict=True))
-        return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
+        every = [(key_of(text), text) for text in texts]
+        return [key for key, _ in every], store.get(self.maker(kind), dict(every), partial(self.embed, kind))
 
 
 @cache

@@ -4,7 +4,7 @@ A model's vectors differ in the last bits between machines and with the other te
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ BLOCK = 16_384
 
 
 def cosine_index(
-    look_up: Callable[[Sequence[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
+    look_up: Callable[[Iterable[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
 ) -> Index:
     """An index over the vectors of a pool's chunks; equal texts get bit-identical scores.
 
@@ -68,7 +68,7 @@ def given_vectors(pool: Pool) -> Index:
     store = pool.vectors
     assert store is not None, "a pool of a lake"
 
-    def look_up(texts: Sequence[str]) -> tuple[Sequence[str], KeyedVectors]:
+    def look_up(texts: Iterable[str]) -> tuple[Sequence[str], KeyedVectors]:
         keys = [text_key(text) for text in texts]
         return keys, store.read(GIVEN, keys)
 

@@ -6,11 +6,10 @@ One index for each of many small pools costs more than it saves: they are scored
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import overload
 
 import numpy as np
 import polars as pl
@@ -127,7 +126,7 @@ def defined_names(_: str) -> Sequence[str]:
     raise NotImplementedError
 
 
-class Texts(Sequence[str]):
+class Texts:
     """Texts shared by several retrievers and tasks: each tokenizer runs on them once."""
 
     def __init__(self, text: Sequence[str] = ()) -> None:
@@ -147,13 +146,10 @@ class Texts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.text)
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text)
 
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, row: int) -> str:
         return self.text[row]
 
     def counted(self, tokens: Tokenizer) -> Counted:

@@ -106,7 +106,7 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     vectors = dict(zip("012", of_queries, strict=True))
     queries = Queries(["a", "b", "c", "d"], Texts(["0", "1", "2", "none"]), [None] * 4, np.full(4, -1))
     held = {str(n): chunk for n, chunk in enumerate(chunks)}
-    index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
+    index = cosine_index(lambda texts: ([*texts], vectors), [str(n) for n in row], held)
     whole = index.search(queries)
     lengths = np.linalg.norm(of_queries, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
     assert np.allclose(whole.scores[:3], (of_queries @ chunks.T / lengths)[:, row], atol=1e-6)
