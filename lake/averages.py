@@ -7,10 +7,8 @@ import polars as pl
 
 from lake.exact import Floats, Integers, from_steps, steps
 
-FEWEST_REPOS = 6
-"""With five repositories the smallest p of a two-sided sign-flip test is 0.0625: no difference could be significant."""
-FEWEST_ITEMS = 30
-"""With fewer items, systems are sorted by score but get no rank and no verdict."""
+FEWEST_REPOS = 6  # with five, the smallest p of a two-sided sign-flip test is 0.0625: nothing could be significant
+FEWEST_ITEMS = 30  # with fewer items, systems are sorted by score but get no rank and no verdict
 REPOSITORY, ITEM = "repository", "item"
 """The unit that intervals, tests, ranks and gate generalise over: the item below FEWEST_REPOS repositories."""
 ITEM_NOTE = "for these repositories only"

@@ -43,12 +43,8 @@ JsonOption = Annotated[bool, setting("JSON", "Print the result as JSON.", "--jso
 QuietOption = Annotated[bool, setting("QUIET", "Print only errors.", "--quiet")]
 LimitOption = Annotated[int | None, setting("LIMIT", "Use a fixed sample of N items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
-MemoryOption = Annotated[
-    float | None,
-    setting(
-        "MEMORY_LIMIT", "GB of memory per process (default: 85 % of the machine's).", min=0.1, callback=limit_memory
-    ),
-]
+_MEMORY = "GB of memory per process (default: 85 % of the machine's)."
+MemoryOption = Annotated[float | None, setting("MEMORY_LIMIT", _MEMORY, min=0.1, callback=limit_memory)]
 EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes) or dask://HOST:PORT.")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml (default: a table).")]
 
@@ -92,9 +88,8 @@ class Console:
             yield thing
 
     def lake_lock(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
-        """The lake's lock (:meth:`Lake.locked`), with a message while another command holds it."""
-        waiting = "another command is writing to this lake; waiting for it to end"
-        return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)
+        """The lake's lock (:meth:`Lake.locked`), with messages to the user."""
+        return lake.locked(makes=makes, say=self.say, warn=self.warn)
 
     def finish(self, stage: str, outcome: Outcome) -> Exit:
         """Print the final summary, as lines on stderr or one JSON object on stdout, and return the exit code."""

@@ -62,13 +62,11 @@ def discover(
             hint = f"End it with MINE = {kind.__name__}(…), as the files beside it do, or begin a helper's name with _."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         for value in declared:
-            if declarations.get(value.name) is value:
-                continue
-            if value.name in declarations:
+            if declarations.setdefault(value.name, value) is not value:
                 message = f"{kind.__name__.lower()} {value.name!r} is declared twice"
                 where = f"{owner[value.name]} and {module.__name__}"
                 raise GoldspanError(message, where=where, hint="Give one of them another name.")
-            declarations[value.name], owner[value.name] = value, module.__name__
+            owner.setdefault(value.name, module.__name__)
     return dict(sorted(declarations.items())) if by_name else declarations
 
 

@@ -1,7 +1,6 @@
 """Executors of jobs: this process, processes on this machine, or the workers of a dask scheduler.
 
-Each job is a pure function of the lake's contents and writes its own parts, so jobs may run anywhere and in any order;
-the caller holds the lake's lock meanwhile.
+A job is a pure function of the lake's contents that writes its own parts, so jobs may run anywhere and in any order.
 """
 
 import ctypes
@@ -148,6 +147,7 @@ def release_memory() -> None:
 _STAGES = ("lake", "ingest", "evaluate")
 _PACKAGES = ("polars", "pyarrow", "numpy", "scipy")
 """Packages that must have the same version on every worker: other versions may write other bytes."""
+_PATIENCE = 30  # seconds for the scheduler, and again for its first worker
 _SCHEDULER = "cd CHECKOUT && .venv/bin/python -m dask scheduler"
 _START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 --nthreads 1"
 
@@ -162,18 +162,16 @@ def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
         hint = "First: make dask, or pip install -r requirements-dask.txt"
         raise GoldspanError("ENGINE=dask://… needs the package dask", hint=hint, code=Exit.MISSING) from error
     for name in ("distributed", "distributed.client", "tornado.application"):
-        # Errors are reported once, in one sentence, without tracebacks of other projects.
+        # Errors are reported once, in one sentence.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     start = _START.format(address=address)
-    # Seconds to wait for the scheduler, and again for its first worker.
-    patience = int(os.environ.get("GOLDSPAN_DASK_TIMEOUT", "30"))
     try:
-        client = Client(f"tcp://{address}", timeout=patience, set_as_default=False)
+        client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise _missing(f"scheduler at {address} does not answer", _SCHEDULER) from error
     with client:
         try:
-            client.wait_for_workers(1, timeout=patience)
+            client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
             raise _missing(f"scheduler at {address} has no workers", start) from error
         _check(client, lake, address, start)

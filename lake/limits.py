@@ -1,7 +1,6 @@
 """Limits on untrusted data, each with its reason, and readers of JSON, compressed files and Parquet that enforce them.
 
-The limits per file are at least twice what the published benchmarks need. The memory of the whole process is bounded by
-:func:`limit_memory`.
+The limits per file are at least twice what the published benchmarks need.
 """
 
 import io

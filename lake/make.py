@@ -110,8 +110,8 @@ def target_of(
 ) -> BuildTarget:
     """A target of one part in each of `tables`, made together under the same name; the last table is written last.
 
-    An input of `inputs` is None if it does not exist. `parameters` are all other values that determine the rows. `code`
-    are the functions that make the rows or are looked up by name; a change in their import closure outdates the parts.
+    An input that does not exist is None. `parameters` are all other values that determine the rows, `code` the
+    functions that make them or are looked up by name.
     """
     return BuildTarget(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 

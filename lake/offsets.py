@@ -104,8 +104,7 @@ _UTF16_NWS[0xF0:] = 2
 class LineOffsets:
     """The files of some pools laid end to end on one axis of lines, so that a span is two positions without a path.
 
-    `files` has pool_id, path, offset (the position of its first line) and n_lines; `n_nws_before` the number of
-    non-whitespace characters before each position and the end.
+    `files` has pool_id, path, offset (of its first line) and n_lines; `n_nws_before` is per position and at the end.
     """
 
     files: pl.DataFrame
@@ -183,9 +182,9 @@ def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
     """
     key = [*of_list, "path"]
     # Collected here: each evaluation of a lazy frame could order unique rows, and so number files, differently.
-    files = spans.select(key).unique().with_row_index("item").with_columns(pl.col("item").cast(pl.Int64)).lazy()
+    files = spans.select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64)).lazy()
     placed = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).join(files, on=key)
-    placed = placed.select("rank", "item", start="line_start", end="line_end")
+    placed = placed.select("rank", item="file", start="line_start", end="line_end")
     n_places = 1 + int(spans.select(pl.col("line_end").max().fill_null(0)).item())
-    pieces = held_pieces(placed, n_places).join(files, on="item")
-    return pieces.select(*key, "rank", line_start="start", line_end="end").collect()
+    pieces = held_pieces(placed, n_places).select("rank", file="item", line_start="start", line_end="end")
+    return pieces.join(files, on="file").select(*key, "rank", "line_start", "line_end").collect()

@@ -249,16 +249,14 @@ def _rows(name: str, parts: list[Part]) -> pl.LazyFrame:
 
 def missing_tables(root: Path) -> list[str]:
     """The tables that lack rows for a scored benchmark or run, as `runs of RUN`."""
-    scored = [part.folders for part in parts_below(root, "scores", {})]
-    tables = {"benchmark": ("items", "gold_spans", "files"), "run_id": ("runs", "run_items", "aggregates")}
-    return [
-        f"{name} of {lacking}"
-        for folder, names in tables.items()
-        for name in names
-        for lacking in sorted(
-            {of[folder] for of in scored} - {part.folders[folder] for part in parts_below(root, name, {})}
+    missing, tables = list[str](), {"benchmark": ("items", "gold_spans", "files")}
+    tables["run_id"] = "runs", "run_items", "aggregates"
+    for folder, names in tables.items():
+        scored, *stored = (
+            {part.folders[folder] for part in parts_below(root, name, {})} for name in ("scores", *names)
         )
-    ]
+        missing += [f"{name} of {lost}" for name, of in zip(names, stored, strict=True) for lost in sorted(scored - of)]
+    return missing
 
 
 def check_whole(root: Path) -> None:

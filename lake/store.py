@@ -107,14 +107,14 @@ class Lake:
     @contextmanager
     def locked(
         self,
-        waiting: Callable[[], None] = lambda: None,
         *,
         makes: Collection[str] = EVERY,
+        say: Callable[[str], None] = lambda _: None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> Iterator[None]:
-        """Lock and mend the lake (:func:`lake.parts.mend`); if another process holds it, call `waiting`, then wait.
+        """Lock and mend the lake (:func:`lake.parts.mend`) for the makers that the caller acts for.
 
-        `makes` names the makers that the caller acts for; `warn` is called with a message for each part set aside.
+        `say` gets a message if another process holds the lock, `warn` one for each part set aside.
         """
         # Imported when needed: readers need no lock.
         from filelock import FileLock, Timeout
@@ -125,7 +125,7 @@ class Lake:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                waiting()
+                say("another command is writing to this lake; waiting for it to end")
                 lock.acquire()
         except OSError as error:
             raise self._refused(error, self.root) from error

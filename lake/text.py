@@ -11,10 +11,8 @@ LANGUAGES: dict[str, str] = {
 }  # fmt: skip
 """File suffix → language, named like its tree-sitter grammar."""
 
-NO_VALUE = "–"
-"""Shown in place of a missing number."""
+NO_VALUE = "–"  # shown in place of a missing number
 REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
-"""A token of kind ``regex``: an identifier, a number or a single punctuation mark."""
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
 _VISIBLE = re.compile(r"[^\x00- ]")

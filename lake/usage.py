@@ -68,8 +68,7 @@ TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
 def run_usage(lake: Lake) -> pl.LazyFrame:
     """The usage of runs per item, where files report it: models (text), n_items of the run, n_resolved of n_outcomes.
 
-    The columns USED are means over the items that report them, `<name>_known` in number. `prices` is empty if the
-    dollar amounts come from the files.
+    USED are means over the `<name>_known` items that report them; `prices` is empty if dollars come from the files.
     """
     tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKENS)
     sizes = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))

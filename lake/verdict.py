@@ -25,7 +25,6 @@ LIMITED, FEWER_ITEMS = "limited", "fewer items"
 """States of complete runs that are not compared on a board: they were run, or scored, on fewer items."""
 EXPLORATORY = "not corrected for multiple comparisons"
 PAIR_ALONE = "the interval is of this pair alone, the test is corrected for multiple comparisons"
-"""The note for two systems that are not significantly different although their interval excludes 0."""
 ALONE = "(testing this pair alone) "
 NO_SYSTEM = "No system was run beside the baselines."
 NO_OTHER = "No system was run beside the reference."
@@ -40,8 +39,7 @@ SENTENCES: Mapping[str, str] = {
 }
 
 Share = tuple[float | None, float, float]
-DIFFERENCE = "retriever over chunker"
-"""The name of the row for the retriever's share minus the chunker's share."""
+DIFFERENCE = "retriever over chunker"  # the row for the retriever's share minus the chunker's share
 FACTORS = ("chunker", "retriever", "interaction")
 
 

@@ -143,28 +143,17 @@ RANKING, LINES = "ranking", "lines"
 STEP, FINAL = "step", "final"
 PUBLISHED_READING = "published-"
 """The prefix of `step` and `final` in `hits` if ContextBench's converter reads an agent's file differently."""
-UNSEARCHED = "#rest"
-"""The suffix of the id of a pool's unsearched files; runs may name those files."""
-DONE = "done"
-"""The status of an item that a run answered; all others count as failed."""
-BLANK_GOLD = "blank"
-"""The flag of an item whose gold is only white space: chunks never are, so no ranking of chunks can find it."""
-GOLD_RUN = "gold"
-"""The run id of the benchmark's own rows in tables of runs: the lines edited by gold patches."""
-IMPORT_REJECTS = "import-"
-"""The prefix of the name of an imported run's part of `rejects`; the run's id follows."""
-PROGRAMS = ("command", "function", "ripgrep")
-"""The formats of imported runs whose answers came from a program run here; their `file` is that program."""
-SEARCHED = ("searched", "candidates")
-"""The kinds of pools that are searched; kind `rest` is not."""
-SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
-"""The names of a site's pages other than those of benchmarks."""
+UNSEARCHED = "#rest"  # the suffix of the id of a pool's unsearched files; runs may name those files
+DONE = "done"  # the status of an item that a run answered; all others count as failed
+BLANK_GOLD = "blank"  # the flag of an item whose gold is only white space, which no ranking of chunks can find
+GOLD_RUN = "gold"  # the run id of the benchmark's own rows in tables of runs: the lines edited by gold patches
+IMPORT_REJECTS = "import-"  # the start of the name of an imported run's part of `rejects`; the run's id follows
+PROGRAMS = ("command", "function", "ripgrep")  # formats of runs of a program made here, which is their `file`
+SEARCHED = ("searched", "candidates")  # the kinds of pools that are searched; kind `rest` is not
+SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})  # a site's pages beside those of benchmarks
 
 FLAGS: Mapping[str, tuple[str, str]] = {
-    "content-differs": (
-        "spans whose content differs from the lines they name",
-        "the line numbers are trusted, not the content",
-    ),
+    "content-differs": ("spans whose content differs from the lines they name", "the line numbers are trusted"),
     "ends-past-eof": ("spans that end past their file's end", "cut to the file's end"),
     "starts-past-eof": ("spans that start past their file's end", "the file stays gold, without lines"),
     "file-missing": ("gold files that are not in their repository", "left out of every count"),

@@ -145,8 +145,6 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_errors_without_scheduler_or_workers(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GOLDSPAN_DASK_TIMEOUT", "15")
-
     def refused(address: str) -> str:
         run = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
         run.refused(Exit.MISSING)

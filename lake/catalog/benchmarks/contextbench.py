@@ -22,9 +22,8 @@ CONTEXTS = Protocol(
     name="contextbench@docs-v1",
     title="ContextBench",
     meaning="Does an answer hold what the issue needs, and little else? The files, definitions, bytes and lines of the "
-    "final context and of each step are compared with the gold context, and the edited lines with those of the gold "
-    "patch. A ranking's final context is its first 8,000 non-whitespace characters, its steps are its first "
-    "20 results.",
+    "final context and of each step are compared with the gold context, and the edited lines with the gold patch's. A "
+    "ranking's final context is its first 8,000 non-whitespace characters, its steps are its first 20 results.",
     tasks=("contextbench/issue",),
     gold="context",
     relevance="line-overlap",

@@ -25,8 +25,7 @@ REPOBENCH_CHUNKS = Task(
     name="repobench-r/chunks",
     benchmark="repobench-r",
     title="Imports and code against the candidates' chunks",
-    meaning="The imports and all the code before the next line are the query; the row's candidates are cut into "
-    "chunks, and those are ranked.",
+    meaning="The imports and all code before the next line are the query; the chunks of the candidates are ranked.",
     query="imports-and-code",
     query_meaning="the import statements, an empty line, and the code",
     pool_meaning="the chunks of the row's candidates",

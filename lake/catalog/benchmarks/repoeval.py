@@ -18,10 +18,8 @@ REPOEVAL_CODE_CHUNK = replace(
     REPOEVAL_PROMPT,
     name="repoeval/prompt-code-chunk",
     title="The prompt, as code-chunk ran it",
-    meaning="The task of a published evaluation, kept to reproduce its numbers and never shown on a leaderboard: six "
-    "of the repositories, one of them with a second copy of its sources.",
-    pool_meaning="all *.py of the repository in the order of their paths; in patchcore a copy of src/* as build/lib/*, "
-    "listed first",
+    meaning="The task of a published evaluation, to reproduce its numbers: six repositories, one with a second copy.",
+    pool_meaning="all *.py of the repository by path; in patchcore first a copy of src/* as build/lib/*",
     tie="pool",
     pool_prefix="repoeval/code-chunk",
     subsets=("function-2k",),
@@ -32,8 +30,7 @@ REPOEVAL_IOU = replace(
     REPOEVAL_PROMPT,
     name="repoeval/prompt-iou",
     title="The prompt against its repository, by intersection over union",
-    meaning="The code before the hole is the query; every Python file of the repository is searched, its own too. A "
-    "chunk is relevant only if its lines are much the same as the gold's.",
+    meaning="As repoeval/prompt, but a chunk is relevant only if its lines are much the same as the gold's.",
     runs="named",
 )
 
@@ -96,9 +93,8 @@ IOU_30 = replace(
     CHUNKING,
     name="repoeval@iou-30-v1",
     title="RepoEval, chunks that are 30 % the gold's lines",
-    meaning="Does a chunker cut, and retrieval bring back, a chunk of much the same lines as the gold? A chunk is "
-    "relevant where the lines that both share are at least 30 % of the lines in either: neither a small piece of the "
-    "gold nor a large file around it will do.",
+    meaning="Does retrieval bring back a chunk of much the same lines as the gold? The lines that both share are at "
+    "least 30 % of the lines in either: neither a small piece of the gold nor a large file around it will do.",
     tasks=("repoeval/prompt-iou",),
     relevance="line-iou",
     threshold=0.3,
@@ -143,8 +139,7 @@ NEEDS = replace(
 COMPLETION = Protocol(
     name="repoeval@completion-v1",
     title="RepoEval, completions",
-    meaning="How near is the code that a model wrote to the lines that stood there? It measures the model as much as "
-    "what was retrieved for it.",
+    meaning="How near is a model's code to the lines that stood there? It measures the model as much as the retrieval.",
     tasks=("repoeval/completion",),
     gold="target",
     relevance="line-overlap",
@@ -196,9 +191,10 @@ def _constructed(pool: str, rules: str, among: str, added: str, source: str, pla
     return task, protocol
 
 
-def _beside(n: int, among: str, added: str) -> tuple[Task, Protocol]:
+def _beside(n: int, others: str, or_less: str = "") -> tuple[Task, Protocol]:
     drawn = "the other repositories in an order drawn by a seed for each repository, each number's among the next's"
-    return _constructed(f"with-{n}", f"scale-{n}", among, f"{added}, drawn by a seed", f"Ours: {drawn}.", 5)
+    added = f"all files of {others}{or_less}, drawn by a seed"
+    return _constructed(f"with-{n}", f"scale-{n}", f"beside {others}", added, f"Ours: {drawn}.", 5)
 
 
 REPOEVAL_HARD, HARD = _constructed(
@@ -223,8 +219,6 @@ VECTORS_TASK, VECTOR_NEGATIVES = _constructed(
     "as many files again of the other repositories, those nearest to any of its prompts by TF-IDF vectors and cosine",
     "Ours: cosine of TF-IDF vectors (words in lower case, 1 + log of their number) over the other repositories' files.",
 )
-WITH_1_TASK, SCALE_1 = _beside(1, "beside one other repository", "all files of one other repository")
-WITH_4_TASK, SCALE_4 = _beside(4, "beside four other repositories", "all files of four other repositories")
-WITH_16_TASK, SCALE_16 = _beside(
-    16, "beside sixteen other repositories", "all files of sixteen other repositories, or of all there are"
-)
+WITH_1_TASK, SCALE_1 = _beside(1, "one other repository")
+WITH_4_TASK, SCALE_4 = _beside(4, "four other repositories")
+WITH_16_TASK, SCALE_16 = _beside(16, "sixteen other repositories", ", or of all there are")
