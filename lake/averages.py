@@ -79,7 +79,7 @@ def average_columns(average: str) -> tuple[str, str, str]:
 
 def column_meanings() -> Mapping[str, str]:
     """The meaning of each average and interval column, by column name."""
-    meanings: dict[str, str] = {}
+    meanings = dict[str, str]()
     for name, average in AVERAGES.items():
         ends = [f"{end} end of the 95 % interval of {name}." for end in ("Lower", "Upper")]
         meanings |= zip(average_columns(name), [f"{average.meaning.capitalize()}.", *ends], strict=True)

@@ -1,8 +1,7 @@
 """A digest of the code that makes a part, computed over the import closure of the functions that make it.
 
-The closure is every module of this checkout that a function's module imports, directly or indirectly, found by parsing
-the sources, without comments, docstrings and formatting. Imports by name at run time are not followed: code that
-imports that way passes the imported functions along.
+The closure is every module of this checkout that a function's module imports, directly or indirectly, by its source
+without comments, docstrings and formatting. Code that imports by name at run time passes the functions along.
 """
 
 import ast

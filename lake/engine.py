@@ -123,15 +123,12 @@ def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
 
 def end_with_parent() -> None:
     """Make this process exit when its parent is killed; otherwise it would go on writing."""
-    parent = multiprocessing.parent_process()
     if sys.platform == "linux":
         # The kernel kills it at once; the thread below cannot run while a library call holds the interpreter.
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the signal that it gets when its parent ends
-    if parent is not None and os.getppid() != parent.pid:
-        os._exit(1)
 
     def wait() -> None:
-        if parent is not None:
+        if parent := multiprocessing.parent_process():
             parent.join()
             os._exit(1)
 

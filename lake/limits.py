@@ -116,8 +116,7 @@ def read_batches(
 ) -> Iterator[pl.DataFrame]:
     """The rows of an untrusted Parquet file as frames, in order; one empty frame if it has no rows.
 
-    Polars can end the process on a damaged file, so Arrow reads it. `choose` maps all column names to those to read,
-    and may raise an error if one is missing.
+    Arrow reads it, as polars can end the process on a damaged file. `choose` maps all column names to those to read.
     """
     # Slow to import, as above.
     import pyarrow as pa

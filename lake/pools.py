@@ -65,8 +65,7 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
 def stratified(items: pl.DataFrame, limit: int) -> pl.DataFrame:
     """A sample of at most `limit` items in their original order, with each repository as near to its share as possible.
 
-    Within a repository, items are taken in the order of a seeded hash; places left by rounding go to the largest
-    remainders.
+    Within one, items are taken by a seeded hash; places left by rounding go to the largest remainders.
     """
     if items.height <= limit:
         return items

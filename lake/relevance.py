@@ -13,8 +13,7 @@ CHUNK_KEY = ("item_id", "path", "chunk_no")
 class JudgementInputs:
     """The inputs of relevance judgements for some items (item_id, pool_id).
 
-    `gold` comes from :meth:`Rule.gold_of`; `pool` has the columns of :data:`lake.pools.POOL`; `relevance`, if measured,
-    those of CHUNK_KEY and the rule's similarity.
+    `gold` comes from :meth:`Rule.gold_of`, `pool` has :data:`lake.pools.POOL`, `relevance` CHUNK_KEY and similarities.
     """
 
     items: pl.LazyFrame
@@ -78,8 +77,7 @@ class Rule:
 def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """The gold of each item and file without overlaps, so that every gold line counts once.
 
-    Output: key, path, gold_start, gold_end (sorted spans that share no line) and n_gold_in_file, the number of gold
-    lines in the file.
+    Output: key, path, gold_start, gold_end (sorted) and n_gold_in_file, the number of gold lines in the file.
     """
     group = [*key, "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
