@@ -156,10 +156,15 @@ class _Reader:
     def _write(self, target: BuildTarget, part: str, rows: SubsetRows, rejects: Rejects) -> None:
         repos = rows.items.select("pool_id", "repo", "commit").unique("pool_id")
         repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + UNSEARCHED)])
+        n_replaced = 0
         for group in rows.pools:
+            n_replaced += int(group.blobs["flags"].list.contains("not-utf8").sum())
             self.contents.write(group.blobs, group.contents)
             if group.name:
                 self._write_files(part, repos, group)
+        if n_replaced:
+            note = f"not UTF-8: {counted(n_replaced, 'file')}; what could not be decoded is U+FFFD"
+            self.result.warnings.append(f"{self.benchmark.display_name} {part}: {note}")
         queries = [rows.queries.filter(query=of["query"]) for of in stored_parts.query_folders(self.benchmark)]
         more = [rows.more[name] for name in self.benchmark.more]
         target.write(rows.gold, *queries, *more, rejects.frame("ingest"), rows.items)

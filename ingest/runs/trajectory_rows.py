@@ -23,7 +23,8 @@ _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_w
 _LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 _LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
-    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "no_generation",
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
+    "no_generation",
 )  # fmt: skip
 """Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 

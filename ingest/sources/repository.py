@@ -18,10 +18,11 @@ MAX_SEARCHED_BYTES = 1_000_000
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository."""
+    """A regular file of a repository; `is_replaced`: undecodable bytes had become U+FFFD before it was stored."""
 
     path: str
     data: bytes
+    is_replaced: bool = False
 
 
 def is_searched(path: str, data: bytes) -> bool:
@@ -77,13 +78,12 @@ def _checked(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[Tre
     seen: set[str] = set()
     for path, blob_id, data in rows:
         reason = _fault(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
-        # Text may have been decoded with U+FFFD before it was stored.
         is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
         if path is None or data is None or (reason and not is_replaced):
             rejects.add(where, f"path {path}", reason)
         else:
             seen.add(path)
-            yield TreeFile(path, data)
+            yield TreeFile(path, data, is_replaced)
 
 
 def _fault(path: str | None, blob_id: str | None, data: bytes | None) -> str:

@@ -104,6 +104,7 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
             if b"\0" in file.data[:8_000]:
                 counts["binary"] += 1
             else:
+                counts["replaced"] += file.is_replaced
                 yield pool_id + ("" if is_searched(file.path, file.data) else UNSEARCHED), file.path, file.data
 
     for pool_id, repository in repositories.items():
@@ -215,3 +216,5 @@ class PartReader:
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
         if n["binary"]:
             yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
+        if n["replaced"]:
+            yield f"not UTF-8, with U+FFFD for what could not be decoded: {counted(n['replaced'], 'file')}"
