@@ -82,9 +82,9 @@ def test_content_is_held_against_its_git_id() -> None:
     assert rejects == [(f"path {path}", "its content is not what blob_sha says") for path in ("b.py", "c.py")]
 
 
-def test_text_that_was_decoded_with_replacement_is_kept() -> None:
+def test_text_that_was_decoded_with_replacement_is_kept_and_counted() -> None:
     files, rejects = read(rows(("a.py", blob_id(b"\xff"), "\ufffd"), ("b.py", blob_id("\ufffd".encode()), "\ufffd")))
-    assert ([file.path for file in files], rejects) == (["a.py", "b.py"], [])
+    assert ([(file.path, file.is_replaced) for file in files], rejects) == ([("a.py", True), ("b.py", False)], [])
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_a_hole_beyond_its_file_makes_its_item_unscorable(tmp_path: Path) -> Non
 
 def test_a_file_that_is_not_utf8_is_read_with_replacement_and_counted(tmp_path: Path) -> None:
     source = build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/latin.py": b"name = '\xe9'\n"})
-    _ingest(source, tmp_path / "lake").done()
+    _ingest(source, tmp_path / "lake").done("not UTF-8: 1 file; what could not be decoded is U+FFFD")
     blobs = Lake(tmp_path / "lake").read("blobs").filter(pl.col("flags").list.contains("not-utf8"))
     assert blobs.select("text", "n_bytes").rows() == [("name = '\ufffd'\n", 11)]
 
