@@ -24,8 +24,8 @@ SWITCHES = (
     ("lake/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
     (
         "lake/relevance.py",
-        'iou=pl.when(pl.col("similarity") >= inputs',
-        'iou=pl.when(pl.col("similarity") > inputs',
+        'iou = pl.when(pl.col("similarity") >= inputs',
+        'iou = pl.when(pl.col("similarity") > inputs',
         "repobench-r@chunking-v1",
     ),
     (
@@ -42,7 +42,7 @@ SWITCHES = (
     ("evaluate/score/contexts/gold_sets.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") >= pl', '"line") > pl', "contextbench@official-v1"),
-    ("evaluate/score/contexts/intervals.py", "[:, None] - 1", "[:, None]", "contextbench@official-v1"),
+    ("evaluate/score/contexts/intervals.py", ", turned.start - 1", ", turned.start", "contextbench@official-v1"),
     ("lake/pools.py", "descending=[True, False, False]", "descending=[False, False, False]", "sample"),
 )
 """File, what stands in it, what a slip makes of it, and what must move."""

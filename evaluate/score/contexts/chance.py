@@ -70,13 +70,7 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     is_first = begun.collect().to_series().to_numpy()
     frames: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(*_SCORE, "value", "numerator")]
     for granularity in GRANULARITIES:
-        pieces = sets.pieces(granularity, n_steps, views)
-        is_gold = pieces.gold_length > 0
-        walk, length = pieces.walk[is_gold], pieces.length[is_gold]
-        n_holding, n_first_holding = (
-            np.bincount(holding, minlength=len(is_gold))[is_gold]
-            for holding in (pieces.piece, pieces.piece[is_first[pieces.slot]])
-        )
+        walk, length, n_holding, n_first_holding = sets.holders(granularity, n_steps, views, is_first)
         missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
         n_gold = np.bincount(walk, weights=length, minlength=cases.height)
         has_gold = n_gold > 0

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from evaluate.metrics import size_at
-from evaluate.score.contexts.intervals import Pieces, SetSizes, Spans, cut, ranges, sizes, with_reversed
+from evaluate.score.contexts.intervals import SetSizes, Spans, holders, ranges, sizes, with_reversed
 from evaluate.score.contexts.material import ContextRuns, Material
 from evaluate.score.coverage import CutOff, walk
 from lake.catalog.protocol import GRANULARITIES, ContextRules
-from lake.exact import Integers
+from lake.exact import Integers, Mask
 from lake.offsets import LineOffsets
 from lake.tables import LINES, RANKING
 
@@ -128,14 +128,16 @@ class GoldSets:
     def sizes(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> SetSizes:
         """The sizes of the sets that the cases' steps hold at one of the GRANULARITIES."""
         spans = self._held(granularity, n_steps, views)
-        set_sizes = sizes(cut(spans, self._gold[granularity], self.width), n_steps)
+        set_sizes = sizes(spans, self._gold[granularity], n_steps, self.width)
         if granularity == "line" and self.rules.ranges == "published":
             set_sizes = with_reversed(set_sizes, spans, n_steps, self.width)
         return set_sizes
 
-    def pieces(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> Pieces:
-        """The sets that the cases' steps hold, and their gold, at one of the GRANULARITIES, with cases as walks."""
-        return cut(self._held(granularity, n_steps, views), self._gold[granularity], self.width)
+    def holders(
+        self, granularity: str, n_steps: Integers, views: pl.LazyFrame, marked: Mask
+    ) -> tuple[Integers, Integers, Integers, Integers]:
+        """The pieces of every case's gold, and how many of its steps hold each: see :func:`intervals.holders`."""
+        return holders(self._held(granularity, n_steps, views), self._gold[granularity], marked, self.width)
 
     def _held(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> Spans:
         spans = self._placed(n_steps, self._spans(granularity, self.shown(views)))
@@ -222,13 +224,19 @@ class ContentDefinitions:
         text, start, end, self._symbol = (
             ordered[column].to_numpy() for column in ("text", "byte_start", "reach", "symbol")
         )
-        self._is_first = ordered["is_first"].to_numpy()
+        self._text, self._is_first = text, ordered["is_first"].to_numpy()
         self.n_symbols = np.bincount(text[self._is_first], minlength=texts.height)
+        self._n_first = np.append(0, np.cumsum(self._is_first))
         whole = "qualified_name" if is_qualified else "name"
         self._names = ordered.lazy().select("text", "symbol", "name", whole=whole)
         # The contents' bytes on one axis; bytes behind all definitions of any content share one place per content.
         self._width = int(end.max(initial=0)) + 2
-        self._start, self._end = self._place(text, start), self._place(text, end)
+        self._begins, ends = self._place(text, start), self._place(text, end)
+        # The axis is cut where a definition starts or ends; each piece has the definitions that hold it.
+        self._cuts = np.unique(np.concatenate([self._begins, ends]))
+        definition, piece = ranges(np.searchsorted(self._cuts, self._begins), np.searchsorted(self._cuts, ends))
+        self._holding = definition[np.argsort(piece, kind="stable")]
+        self._first_holding = np.append(0, np.cumsum(np.bincount(piece, minlength=len(self._cuts))))
 
     def _place(self, text: Integers, byte: Integers) -> Integers:
         position: Integers = text * self._width + np.minimum(byte, self._width - 1)
@@ -237,18 +245,19 @@ class ContentDefinitions:
     def overlapped(self, text: Integers, start: Integers, end: Integers) -> Spans:
         """The symbols that non-empty spans of bytes overlap in their contents: rows of spans, and ranges of symbols."""
         start, end = self._place(text, start), self._place(text, end)
-        # No definition before the first one that reaches as far as this is overlapped.
-        reached = np.searchsorted(np.maximum.accumulate(self._end), start, side="right")
-        row, definition = ranges(reached, np.searchsorted(self._start, end))
-        is_met = self._end[definition] > start[row]
-        row, definition = row[is_met], definition[is_met]
-        symbol, is_begun = self._symbol[definition], self._is_first[definition] & (self._start[definition] > start[row])
-        # Symbols first defined inside a span are consecutive, and one range; any other is a range of its own.
-        row_begun, begun, alone = row[is_begun], symbol[is_begun], symbol[~is_begun]
-        heads = np.flatnonzero(np.diff(row_begun, prepend=-1) != 0)
-        lasts = np.append(heads, len(begun))[1:] - 1
-        row = np.concatenate([row_begun[heads], row[~is_begun]])
-        return Spans(row, np.concatenate([begun[heads], alone]), np.concatenate([begun[lasts], alone]) + 1)
+        # Definitions that begin inside a span are consecutive, and so are their symbols, but for those defined before.
+        begun, over = np.searchsorted(self._begins, start, side="right"), np.searchsorted(self._begins, end)
+        before = self._n_first[np.searchsorted(self._text, text)]
+        first, after = self._n_first[begun] - before, self._n_first[over] - before
+        again = np.flatnonzero(~self._is_first)
+        row_again, index = ranges(np.searchsorted(again, begun), np.searchsorted(again, over))
+        # Those around a span's first byte; before the first cut there are none.
+        at = np.searchsorted(self._cuts, start, side="right") - 1
+        sides = (np.where(at < 0, 0, self._first_holding[side]) for side in (at, at + 1))
+        row_around, number = ranges(*sides)
+        row = np.concatenate([np.arange(len(text)), row_again, row_around])
+        single = self._symbol[np.concatenate([again[index], self._holding[number]])]
+        return Spans(row, np.concatenate([first, single]), np.concatenate([np.maximum(first, after), single + 1]))
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
         """The symbols (row, number) that names mean: those of that name, else those named by what follows its last dot.

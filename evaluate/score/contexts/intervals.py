@@ -1,8 +1,9 @@
 """Sizes of unions of intervals and of what they share with the gold, for many walks at once and after every step.
 
 A walk is what one run gathers for one item, step by step. The steps of all walks are numbered one after another, as
-slots; so are their places, `width` per walk. Intervals are half-open ranges of places, which are not counted one by
-one: the axis is cut wherever an interval starts or ends, and the places between two cuts are one piece.
+slots; so are their places, `width` per walk. Intervals are half-open ranges of places. Nothing is expanded into single
+places, and nothing loops over walks or steps: the axis is cut wherever an interval starts or ends, and each piece
+between two cuts belongs to the first slot that holds it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lake.exact import Integers, Mask
+
+NEVER = np.iinfo(np.int64).max
+"""The slot of a place that no interval holds."""
 
 
 class Spans(NamedTuple):
@@ -24,16 +28,6 @@ class Spans(NamedTuple):
     def where(self, mask: Mask) -> Spans:
         """The intervals for which `mask` is true."""
         return Spans(*(column[mask] for column in self))
-
-
-class Pieces(NamedTuple):
-    """The pieces of the axis, and the pairs of a `piece` and a `slot` that holds it: each pair once, sorted."""
-
-    walk: Integers
-    length: Integers
-    gold_length: Integers
-    piece: Integers
-    slot: Integers
 
 
 class SetSizes(NamedTuple):
@@ -49,35 +43,36 @@ class SetSizes(NamedTuple):
     n_cumulative_hit: Integers
 
 
-def cut(spans: Spans, gold: Spans, width: int) -> Pieces:
-    """The pieces that intervals and gold, which may overlap, cut the axis into; the slots of gold are ignored."""
+def sizes(spans: Spans, gold: Spans, n_steps: Integers, width: int) -> SetSizes:
+    """The sizes of every walk's sets after each of its steps; the slots of gold are ignored."""
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
-    ends = [spans.start, spans.end, gold.start, gold.end]
-    # With `return_index` numpy sorts stably, which is several times faster: most ends are in order already.
-    cuts, _, index = np.unique(np.concatenate(ends), return_index=True, return_inverse=True)
-    start, end, *gold_sides = np.split(index, np.cumsum([len(side) for side in ends])[:-1])
-    gold_start, gold_end = (np.bincount(side, minlength=len(cuts)) for side in gold_sides)
-    # The piece after the last cut is empty.
+    cuts, (start, end, gold_start, gold_end) = _cut(spans, gold)
+    # A piece for every cut; the one after the last cut is empty.
     length = np.diff(cuts, append=cuts[-1:])
-    by_slot = np.argsort(spans.slot, kind="stable")
-    row, piece = ranges(start[by_slot], end[by_slot])
-    by_piece = np.argsort(piece, kind="stable")
-    piece, slot = piece[by_piece], spans.slot[by_slot][row][by_piece]
-    is_new = (np.diff(piece, prepend=-1) != 0) | (np.diff(slot, prepend=-1) != 0)
-    gold_length = length * (np.cumsum(gold_start - gold_end) > 0)
-    return Pieces(cuts // width, length, gold_length, piece[is_new], slot[is_new])
-
-
-def sizes(pieces: Pieces, n_steps: Integers) -> SetSizes:
-    """The sizes of every walk's sets after each of its steps."""
-    is_first = np.diff(pieces.piece, prepend=-1) != 0
-    n_pred, n_hit, n_new, n_new_hit = (
-        summed(slot, amount[piece], n_steps.sum())
-        for slot, piece in ((pieces.slot, pieces.piece), (pieces.slot[is_first], pieces.piece[is_first]))
-        for amount in (pieces.length, pieces.gold_length)
+    gold_length = length * (_n_open(gold_start, gold_end, len(cuts)) > 0)
+    gold_before = np.append(0, np.cumsum(gold_length))
+    first = _first(start, end, spans.slot, len(cuts))
+    is_held, n_slots = first != NEVER, int(n_steps.sum())
+    slot, begin, stop = _disjoint(spans.slot, start, end, len(cuts))
+    return SetSizes(
+        n_gold=summed(cuts // width, gold_length, len(n_steps)),
+        n_pred=summed(slot, cuts[stop] - cuts[begin], n_slots),
+        n_hit=summed(slot, gold_before[stop] - gold_before[begin], n_slots),
+        n_cumulative=up_to(summed(first[is_held], length[is_held], n_slots), n_steps),
+        n_cumulative_hit=up_to(summed(first[is_held], gold_length[is_held], n_slots), n_steps),
     )
-    n_gold = summed(pieces.walk, pieces.gold_length, len(n_steps))
-    return SetSizes(n_gold, n_pred, n_hit, up_to(n_new, n_steps), up_to(n_new_hit, n_steps))
+
+
+def holders(spans: Spans, gold: Spans, marked: Mask, width: int) -> tuple[Integers, Integers, Integers, Integers]:
+    """The pieces of every walk's gold: the walk, the length, how many slots hold it, and how many `marked` ones."""
+    spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
+    cuts, (start, end, gold_start, gold_end) = _cut(spans, gold)
+    slot, begin, stop = _disjoint(spans.slot, start, end, len(cuts))
+    piece = np.flatnonzero(_n_open(gold_start, gold_end, len(cuts)) > 0)
+    n_holding, n_marked = (
+        _n_open(begin[counted], stop[counted], len(cuts))[piece] for counted in (slot >= 0, marked[slot])
+    )
+    return cuts[piece] // width, np.diff(cuts, append=cuts[-1:])[piece], n_holding, n_marked
 
 
 def with_reversed(set_sizes: SetSizes, spans: Spans, n_steps: Integers, width: int) -> SetSizes:
@@ -89,18 +84,72 @@ def with_reversed(set_sizes: SetSizes, spans: Spans, n_steps: Integers, width: i
     turned, n_slots = spans.where(spans.end < spans.start), int(n_steps.sum())
     if not len(turned.slot):
         return set_sizes
-    n_lines, before = turned.end - turned.start, turned.start[:, None] - 1
-    others = spans.where(np.isin(spans.start // width, turned.start // width))
-    holds = (others.start <= before) & (before < others.end)
-    is_within = (holds & (others.slot == turned.slot[:, None])).any(axis=1)
-    # The first slot that holds the place before the range, if any does.
-    since = np.where(holds, others.slot, n_slots).min(axis=1)
-    enters, leaves = since > turned.slot, (since > turned.slot) & (since < n_slots)
+    n_lines, before = turned.end - turned.start, turned.start - 1
+    # Moved to places where every slot is a walk of its own.
+    own, own_turned = ((each.slot - each.start // width) * width for each in (spans, turned))
+    alone = Spans(spans.slot, spans.start + own, spans.end + own)
+    is_within, since = _held_since(alone, before + own_turned) != NEVER, _held_since(spans, before)
+    enters, leaves = since > turned.slot, (since > turned.slot) & (since != NEVER)
     change = summed(turned.slot[enters], n_lines[enters], n_slots) - summed(since[leaves], n_lines[leaves], n_slots)
     return set_sizes._replace(
         n_pred=set_sizes.n_pred + summed(turned.slot, np.where(is_within, 0, n_lines), n_slots),
         n_cumulative=set_sizes.n_cumulative + up_to(change, n_steps),
     )
+
+
+def _held_since(spans: Spans, position: Integers) -> Integers:
+    """The first slot that holds each position; NEVER if none does."""
+    spans = spans.where(spans.end > spans.start)
+    cuts, (start, end) = _cut(spans)
+    # Positions before the first cut are never held, like those behind the last.
+    first = np.append(_first(start, end, spans.slot, len(cuts)), NEVER)
+    return first[np.searchsorted(cuts, position, side="right") - 1]
+
+
+def _cut(*several: Spans) -> tuple[Integers, list[Integers]]:
+    """All places where something starts or ends, sorted; and the index of every start and end among them."""
+    ends = [side for spans in several for side in (spans.start, spans.end)]
+    # With `return_index` numpy sorts stably, which is several times faster: most ends are in order already.
+    cuts, _, index = np.unique(np.concatenate(ends), return_index=True, return_inverse=True)
+    return cuts, np.split(index, np.cumsum([len(marks) for marks in ends])[:-1])
+
+
+def _n_open(start: Integers, end: Integers, n_pieces: int) -> Integers:
+    """The number of intervals that hold each piece."""
+    return np.cumsum(np.bincount(start, minlength=n_pieces) - np.bincount(end, minlength=n_pieces))
+
+
+def _first(start: Integers, end: Integers, slot: Integers, n_pieces: int) -> Integers:
+    """The lowest slot of the intervals that hold each piece.
+
+    An interval of n pieces is two blocks of 2^k pieces, from its start and up to its end, 2^k <= n < 2^(k+1). A block's
+    lowest slot is recorded where it begins, the largest blocks first; records are then passed on to its halves.
+    """
+    least = np.full(n_pieces, NEVER)
+    size = np.frexp((end - start).astype(np.float64))[1] - 1
+    largest = int(size.max(initial=0))
+    for power in range(largest, -1, -1):
+        block = 1 << power
+        if power < largest:
+            handed = least[:-block].copy()
+            np.minimum(least[block:], handed, out=least[block:])
+        here = size == power
+        np.minimum.at(least, start[here], slot[here])
+        np.minimum.at(least, end[here] - block, slot[here])
+    return least
+
+
+def _disjoint(group: Integers, start: Integers, end: Integers, n_places: int) -> tuple[Integers, Integers, Integers]:
+    """The places that each interval adds to earlier ones of its group, none of them twice: group, begin, end."""
+    order = np.argsort(group * n_places + start, kind="stable")
+    group, start, end = group[order], start[order], end[order]
+    rank = np.cumsum(np.diff(group, prepend=group[:1]) != 0)
+    # The farthest end so far; all places of a later group are beyond those of an earlier one.
+    reached = np.maximum.accumulate(end + rank * n_places)
+    before = np.append(0, reached)[:-1] - rank * n_places
+    begin = np.maximum(start, before)
+    adds = end > begin
+    return group[adds], begin[adds], end[adds]
 
 
 def up_to(amount: Integers, n_steps: Integers) -> Integers:
