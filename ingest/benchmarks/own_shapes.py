@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from os.path import isfile
@@ -107,8 +107,9 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
         hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
         raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-    keys, notes, problems, near = list(dict.fromkeys(key for row in head for key in row)), [], [], ""
-    if fields.get("gold", "patch") == "patch" and any(form.issubset(keys) for form in (rows.MULTI, rows.WITH_PATCH)):
+    keys, notes, problems, near = {key for row in head for key in row}, list[str](), list[str](), ""
+    paths = list(dict.fromkeys(path for row in head for path in _paths(row)))
+    if fields.get("gold", "patch") == "patch" and (keys >= rows.MULTI or keys >= rows.WITH_PATCH):
         fields["gold"] = "patch"
         return []
     for field, meaning in _MEANINGS.items():
@@ -116,13 +117,23 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
         if not path and (field in fields or field in ("problem_statement", "gold")):
             problems.append(f"no row has the {meaning} ({', '.join(used[field])})")
-            near = near or did_you_mean(used[field][0].partition("[")[0], keys if field in fields else [])
+            near = near or did_you_mean(used[field][0].partition("[")[0], paths if field in fields else [])
     if problems:
         lacking = sorted(rows.WITH_PATCH.difference(keys))
         hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
-        hint += f"{near or f'Its rows have {listed(keys)}.'} {_SHAPES}"
+        hint += f"{near or f'Its rows have {listed(paths)}.'} {_SHAPES}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
     return [", ".join(notes)]
+
+
+def _paths(value: object, above: str = "") -> Iterator[str]:
+    """The paths of the keys of a row, with those of objects in it."""
+    entry = value[0] if isinstance(value, list) and value else value
+    if not isinstance(entry, dict):
+        yield above
+    else:
+        above += "[]" * isinstance(value, list) + "." * bool(above)
+        yield from (path for key, each in entry.items() for path in _paths(each, f"{above}{key}"))
 
 
 def _has(row: JsonObject, field: str, path: str) -> bool:
