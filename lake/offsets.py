@@ -78,6 +78,9 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
 
 def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     """The columns line_starts and line_nws of many texts in one pass, equal to what :class:`Offsets` gives for each."""
+    # Imported when needed: it is slow to import, and most users of this module read no text.
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
     every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
@@ -88,10 +91,12 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     start = np.sort(np.concatenate([first, newline]), kind="stable")
     of_text = np.searchsorted(end, start, side="right")
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
-    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
-    every_text = pl.DataFrame({"text": np.arange(len(texts))})
-    of_texts = every_text.join(lines.group_by("text").agg(pl.all()), on="text", how="left", maintain_order="left")
-    return of_texts.select(pl.col("line_starts", "line_nws").fill_null([]))
+    ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
+    # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
+    within, kind, buffers = start - (end - size)[of_text], pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
+    lines = [pa.Array.from_buffers(pa.int64(), len(of), [None, pa.py_buffer(of)]) for of in (within, nws)]
+    lists = [pa.Array.from_buffers(kind, len(texts), buffers, children=[of_lines]) for of_lines in lines]
+    return pl.DataFrame(dict(zip(("line_starts", "line_nws"), lists, strict=True)))
 
 
 # UTF-16 units above U+0020 per byte of UTF-8: a character is counted at its first byte, the others add 0.
