@@ -98,7 +98,7 @@ def resolve_systems(
     meant = {name: retrievers[name] for name in names}
     baselines = {name for name, retriever in meant.items() if BASELINE in retriever.tags}
     of_task = {name for name, retriever in meant.items() if not retriever.tasks or task.rules in retriever.tasks}
-    named = {pattern.partition("+")[2] for pattern in patterns}
+    exact = {pattern.partition("+")[2] for pattern in patterns}
     usual = {name for name in of_task if meant[name].runs in (("always", "asked") if patterns else ("always",))}
     systems = []
     for chunker, stamp in chunkers.items():
@@ -108,7 +108,7 @@ def resolve_systems(
             name
             for name, retriever in meant.items()
             if _picks(patterns, chunker, name)
-            and (name in named or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing))
+            and (name in exact or ((name in usual or f"{chunker}+{name}" in made_before) and not retriever.why_missing))
         }
         running = [(meant[name], name) for name in (picked | baselines if picked else ())]
         for retriever, name in sorted(running, key=lambda pair: (pair[0].needs != "gold", pair[0].name)):

@@ -43,7 +43,7 @@ def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: Score
     where = family.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
     values = scores.values({**where, "run_id": run_ids})
-    means, share, counts, held = _by_unit(values, values.repo, average)
+    means, share, counts, with_values = _by_unit(values, values.repo, average)
     if not len(share):
         return Effects.create_empty()
     grid = (len(chunkers), len(retrievers), -1)
@@ -56,7 +56,7 @@ def effects_of(task: Task, protocol: Protocol, rows: pl.DataFrame, scores: Score
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
     effects = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
     repos = scores.repos(where)
-    for number, repo in enumerate(held):
+    for number, repo in enumerate(with_values):
         of_repo = {"repo": repos[repo], "n_items": int(counts[number]), "n_repos": 1}
         effects += [{**of_repo, **row} for row in _effects(means[:, :, [number]], np.ones(1), levels)]
     left_out = sorted(

@@ -89,8 +89,8 @@ def run(
         hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     program = search_by(search, timeout) if search else None
-    named = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
-    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else named or "mine")
+    file_stem = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
+    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else file_stem or "mine")
     request = ImportRequest(
         file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
         parse_items(items), limit,

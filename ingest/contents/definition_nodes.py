@@ -140,8 +140,8 @@ def _innermost(node: Node, field: str, kinds: frozenset[str], via: str) -> Node 
     """The first node of these kinds on the way down from a field; some nodes wrap the next one without a field."""
     inner = node.child_by_field_name(field)
     while inner is not None and inner.type not in kinds:
-        named = inner.child_by_field_name("name" if inner.type == "scoped_type_identifier" else via)
-        inner = named or next((child for child in inner.named_children if child.type not in _NO_NAMES), None)
+        name_node = inner.child_by_field_name("name" if inner.type == "scoped_type_identifier" else via)
+        inner = name_node or next((child for child in inner.named_children if child.type not in _NO_NAMES), None)
     return inner
 
 

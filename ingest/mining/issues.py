@@ -106,9 +106,9 @@ class IssueMiner:
         rules = (*COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
         left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
         tasks = f"{counted(len(self.tasks), 'issue task')}{by_slice and f' ({by_slice})'}"
-        told = f"{tasks} of {counted(self.n_commits, 'commit')}; left out: {left_out or 'none'}"
+        summary = f"{tasks} of {counted(self.n_commits, 'commit')}; left out: {left_out or 'none'}"
         is_shallow = (self.history.git.folder / "shallow").is_file()
-        return told + "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
+        return summary + "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
 
     def _task(self, commit: Commit, question: str) -> dict[str, object] | str:
         """The task of a commit, or the rule that leaves it out."""

@@ -252,9 +252,9 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
     queries = lake.scan("queries", benchmark=benchmark, query=task.query).unique("item_id")
     queries = queries.select("item_id", query_sha256="sha256")
     parts = lake.parts("items", benchmark=benchmark)
-    asked = [lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name)) for part in parts]
-    if asked:
-        items = pl.concat(asked).join(selected, on="item_id", how="semi", maintain_order="left")
+    frames = [lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name)) for part in parts]
+    if frames:
+        items = pl.concat(frames).join(selected, on="item_id", how="semi", maintain_order="left")
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         if not (items_of_task := with_pools_of(lake, task, items).collect()).is_empty():
             return items_of_task

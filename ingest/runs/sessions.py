@@ -103,7 +103,7 @@ class Session:
                 n_before = len(self.turns)
                 self.turn = self.turns.setdefault(event.key or f"answer {n_before + 1}", n_before + 1)
                 same = (event, answers.get(self.turn, event))
-                answers[self.turn] = max(same, key=lambda one: one.tokens.n_output if one.tokens else 0)
+                answers[self.turn] = max(same, key=lambda answer: answer.tokens.n_output if answer.tokens else 0)
             elif isinstance(event, AgentUsage):
                 usage = event
             elif event.call_id not in ids:

@@ -95,8 +95,8 @@ def _hits(roster: Roster) -> pl.LazyFrame:
 
 def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
     """The existing files among `paths`: item, path, pool_id, n_lines and n_nws (a list with a number per line)."""
-    named = roster.files.join(paths.lazy(), on=["pool_id", "path"])
-    known = named.select("item", "path", "pool_id", "sha256").collect()
+    existing = roster.files.join(paths.lazy(), on=["pool_id", "path"])
+    known = existing.select("item", "path", "pool_id", "sha256").collect()
     blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(known["sha256"].unique().implode()))
     texts = blobs.select("sha256", "n_lines", n_nws="line_nws")
     one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)

@@ -106,7 +106,7 @@ def _frontier(
     listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
     drawn = (curves, titles, f"Chart: {heading}. On the frontier: {listed}.", front)
-    places = {offer: place for place, offer in enumerate(edge, 1)}
+    places = {offer: number for number, offer in enumerate(edge, 1)}
     numbers = [
         {
             "system": offer.row.run.system, "kind": offer.row.run.drawn, "metric": offer.column.name,

@@ -289,6 +289,6 @@ class _Walk:
         if len(files) == 1 and self.is_alone and printed.is_numbered:
             shown = [(span.start or 1, span.end or LAST_LINE) for span in spans]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
-            told = joined_lines((files[0], line) for line in numbers)
-            self.is_told, spans = bool(told), told or spans
+            numbered = joined_lines((files[0], line) for line in numbers)
+            self.is_told, spans = bool(numbered), numbered or spans
         return spans
