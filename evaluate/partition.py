@@ -29,11 +29,11 @@ from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
 from evaluate.score.metric_values import ScoringInputs
 from evaluate.selection import ItemPart
-from evaluate.systems import PlannedRun, Run, batches, rows_of
+from evaluate.systems import PlannedRun, Run, batches, rows_of, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import CUT_OFFS, Protocol
-from lake.make import BuildTarget, Input, target_of, write_by_run
+from lake.make import BuildTarget, Input, target_of
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
 from lake.tables import GOLD_RUN

@@ -1,7 +1,9 @@
 """From items and chunks to runs, scores and aggregates: outdated results are made again, stale ones removed."""
 
+import ctypes
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +20,7 @@ from evaluate.systems import Run, check_patterns, imported_systems, known_retrie
 from lake.benchmarks import known_protocols, known_tasks, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol, Task
 from lake.console import Console
-from lake.engine import IN_PROCESS, Engine, release_memory
+from lake.engine import IN_PROCESS, Engine
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import write_if_changed
@@ -42,7 +44,9 @@ def run_job(job: Job) -> Outcome:
         # A copy, so that what is read of its items is dropped with it.
         Partition(replace(item_part), read).run(runs)
     read.clear()
-    release_memory()
+    with suppress(AttributeError):
+        # After many small arrays, glibc would keep most of the freed memory; other C libraries lack the function.
+        ctypes.CDLL(None).malloc_trim(0)
     return Outcome(tally=job.lake.tally)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from lake.catalog.protocol import Task
 from lake.fingerprint import fingerprint
-from lake.pools import Where, drawn_ids, of_where, where_parameters, with_pools_of
+from lake.pools import Where, by_column, drawn_ids, of_where, with_pools_of
 from lake.store import Lake, Part, numbered, parts_holding
 from lake.tables import BLANK_GOLD, table
 from lake.text import counted
@@ -39,7 +39,8 @@ class Selection:
 
     def parameters(self) -> dict[str, object]:
         """The settings that are not the default, for fingerprints and the run's parameters."""
-        return {**where_parameters(self.where), **({} if self.limit is None else {"limit": self.limit})}
+        wanted = {column: values[0] if len(values) == 1 else values for column, values in by_column(self.where).items()}
+        return {**wanted, **({} if self.limit is None else {"limit": self.limit})}
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import fingerprint
+from lake.make import BuildTarget
 from lake.pools import is_picked
-from lake.store import Lake, Part
+from lake.store import Lake, Part, ordered
+from lake.tables import table
 
 
 @dataclass(frozen=True)
@@ -234,3 +236,18 @@ def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[P
 def _parts(item_parts: Sequence[ItemPart], name: str, runs: Sequence[Run], **folders: str) -> list[Part]:
     ids = [run.run_id for run in runs]
     return [part for each in item_parts for run_id in ids for part in each.parts_of(name, run_id=run_id, **folders)]
+
+
+def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
+    """Store the parts of several runs that differ only in folder `run_id`; each frame has one table's rows of all."""
+    first, split = next(iter(targets.values())), []
+    for slot, frame in zip(first.slots, frames, strict=True):
+        # Checked and sorted once for all runs: checking dominates the cost of a small frame.
+        declared, others = table(slot.table), {name: of for name, of in slot.folders.items() if name != "run_id"}
+        rows = ordered(declared, frame, others)
+        by_run = {some["run_id"][0]: some for some in rows.partition_by("run_id", maintain_order=True)}
+        split.append((declared, by_run, rows.clear()))
+    for run_id, target in targets.items():
+        # One run after the other: if interrupted, the finished runs are complete.
+        for slot, (declared, by_run, nothing) in zip(target.slots, split, strict=True):
+            first.lake.put(declared, by_run.get(run_id, nothing), slot.part, target.fingerprint, slot.folders)

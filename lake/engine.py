@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -133,12 +133,6 @@ def end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def release_memory() -> None:
-    """Return freed memory to the system; after many small arrays, glibc would keep most of it."""
-    with suppress(AttributeError):  # other C libraries do not have it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 _STAGES = ("lake", "ingest", "evaluate")

@@ -13,8 +13,7 @@ import polars as pl
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
 from lake.parts import FORMAT_VERSION
-from lake.store import Lake, ordered
-from lake.tables import table
+from lake.store import Lake
 
 
 class Input(Protocol):
@@ -114,21 +113,6 @@ def target_of(
     functions that make them or are looked up by name.
     """
     return BuildTarget(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
-
-
-def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:
-    """Store the parts of several runs that differ only in folder `run_id`; each frame has one table's rows of all."""
-    first, split = next(iter(targets.values())), []
-    for slot, frame in zip(first.slots, frames, strict=True):
-        # Checked and sorted once for all runs: checking dominates the cost of a small frame.
-        declared, others = table(slot.table), {name: of for name, of in slot.folders.items() if name != "run_id"}
-        rows = ordered(declared, frame, others)
-        by_run = {some["run_id"][0]: some for some in rows.partition_by("run_id", maintain_order=True)}
-        split.append((declared, by_run, rows.clear()))
-    for run_id, target in targets.items():
-        # One run after the other: if interrupted, the finished runs are complete.
-        for slot, (declared, by_run, nothing) in zip(target.slots, split, strict=True):
-            first.lake.put(declared, by_run.get(run_id, nothing), slot.part, target.fingerprint, slot.folders)
 
 
 def write_if_changed(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:

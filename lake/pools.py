@@ -124,11 +124,6 @@ def by_column(where: Where) -> Mapping[str, Sequence[str]]:
     return columns
 
 
-def where_parameters(where: Where) -> dict[str, object]:
-    """The values per column, for fingerprints and parameters; a single value without a list."""
-    return {column: values[0] if len(values) == 1 else values for column, values in by_column(where).items()}
-
-
 def of_where(items: Frame, where: Where) -> Frame:
     """The items that a selection selects."""
     for column, values in by_column(where).items():

@@ -17,11 +17,11 @@ from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_plac
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import Run, batches, rows_of, run_batches, runs_of
+from evaluate.systems import Run, batches, rows_of, run_batches, runs_of, write_by_run
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
-from lake.make import BuildTarget, target_of, write_by_run
+from lake.make import BuildTarget, target_of
 from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part, contents_of

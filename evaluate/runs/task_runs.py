@@ -15,14 +15,14 @@ from evaluate.rank.pools import POOL_FILES_AT_ONCE, CutFiles, cut_files, load_po
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
 from evaluate.selection import Edition, ItemPart, Selection, selected_parts
-from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems, runs_of
+from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems, runs_of, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Task
 from lake.fingerprint import canonical_json
-from lake.make import BuildTarget, made_from, target_of, write_by_run
+from lake.make import BuildTarget, made_from, target_of
 from lake.outcome import Outcome
-from lake.pools import is_picked, where_parameters
+from lake.pools import is_picked
 from lake.store import Lake, Part
 from lake.tables import DONE, TABLES, table
 from lake.text import counted
@@ -162,6 +162,7 @@ class TaskRuns:
 
     def _run_row(self, run: PlannedRun, n: int, n_failed: int, prepared: Mapping[str, str]) -> dict[str, object]:
         system, where = run.system, self.selection.where
+        items = replace(self.selection, limit=None).parameters()
         is_complete = self.selection.is_whole and not n_failed
         return {
             "run_id": run.run_id,
@@ -171,7 +172,7 @@ class TaskRuns:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **prepared, **where_parameters(where)}),
+            "parameters": canonical_json({**system.parameters(), **prepared, **items}),
             "versions": VERSIONS,
             "status": "complete" if is_complete else "failed" if n_failed and n_failed == n else "partial",
             "n_items": n,
