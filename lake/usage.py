@@ -1,17 +1,13 @@
-"""Costs and agent usage per run, and whether the coverage of an agent's final context predicts repair."""
+"""Costs and agent usage per run."""
 
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import polars as pl
-import scipy
 
-from lake.averages import FEWEST_ITEMS, FEWEST_REPOS, ITEM, ITEM_NOTE, REPOSITORY
 from lake.exact import exact_mean
 from lake.store import Lake
 from lake.text import counted
@@ -112,75 +108,3 @@ def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
         .with_columns(pl.col("n_found").fill_null(0))
         .sort("run_id")
     )
-
-
-METRICS = {"file_coverage": "files", "line_coverage": "lines"}
-"""Coverage metric of a final context → the unit of gold that it counts."""
-
-
-class Repair(NamedTuple):
-    """The mean gold coverage of a run's resolved items minus that of its others, each relative to its repository's.
-
-    Only repositories with items of both kinds count. The 95 % interval is over the `unit`.
-    """
-
-    run_id: str
-    metric: str
-    n_items: int
-    n_repos: int
-    unit: str
-    delta: float
-    low: float
-    high: float
-
-    def sentence(self, system: str) -> str:
-        """The difference as a sentence."""
-        more = "more" if self.delta >= 0 else "less"
-        verdict = "it cannot be told whether context predicts repair"
-        if self.low > 0 or self.high < 0:
-            verdict = "context predicts repair" if self.low > 0 else "less context goes with repair"
-        over = f"{counted(self.n_items, 'item')}{f'; {ITEM_NOTE}' if self.unit == ITEM else ''}"
-        return (
-            f"{system}: {verdict}. Where it resolved the item, its context has {abs(self.delta):.3f} {more} of the "
-            f"gold {METRICS[self.metric]} than elsewhere in the same repository "
-            f"(95 % CI {self.low:z.3f} to {self.high:z.3f}; {over})."
-        )
-
-
-def repairs(lake: Lake, protocol: str) -> list[Repair]:
-    """The differences of all runs with at least 30 usable items, for coverage of files and of lines."""
-    outcomes = lake.scan("usage").select("run_id", "item_id", pl.col("resolved").cast(pl.Float64))
-    scores = lake.scan("scores", protocol=protocol).filter(pl.col("metric").is_in(list(METRICS)), k=0)
-    known = (
-        scores.join(outcomes, on=["run_id", "item_id"])
-        .join(lake.scan("items").select("benchmark", "item_id", "repo"), on=["benchmark", "item_id"])
-        .select("run_id", "metric", "repo", "item_id", "value", "resolved")
-        .drop_nulls(["value", "resolved"])
-        .sort("run_id", "metric", "repo", "item_id")
-        .collect()
-    )
-    return list(_repairs(known))
-
-
-def _repairs(known: pl.DataFrame) -> Iterator[Repair]:
-    of_repo = ["run_id", "metric", "repo"]
-    # A repository whose items are all resolved, or all unresolved, tells nothing of the difference.
-    within = known.filter(pl.col("resolved").n_unique().over(of_repo) == 2).with_columns(
-        value=pl.col("value") - pl.col("value").mean().over(of_repo),
-        resolved=pl.col("resolved") - pl.col("resolved").mean().over(of_repo),
-    )
-    for (run_id, metric), rows in within.group_by("run_id", "metric", maintain_order=True):
-        n_repos = rows["repo"].n_unique()
-        if rows.height < FEWEST_ITEMS:
-            continue
-        unit = REPOSITORY if n_repos >= FEWEST_REPOS else ITEM
-        x, y = rows["resolved"].to_numpy(), rows["value"].to_numpy()
-        delta = float(x @ y / (x @ x))
-        # A regression with an effect per repository, and errors clustered by unit.
-        pulls = rows.select("repo", pull=pl.Series(x * (y - delta * x)))
-        pulls = pulls.group_by("repo").agg(pl.col("pull").sum()) if unit == REPOSITORY else pulls
-        n = pulls.height
-        free = n - 1 if unit == REPOSITORY else n - n_repos - 1
-        error = float(np.sqrt(n / free * (pulls["pull"].to_numpy() ** 2).sum()) / (x @ x))
-        half = float(scipy.special.stdtrit(free, 0.975)) * error
-        yield Repair(str(run_id), str(metric), rows.height, n_repos, unit, delta, delta - half, delta + half)

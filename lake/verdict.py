@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from lake.averages import ITEM, ITEM_NOTE, REPOSITORY
+from lake.text import counted
 
 REFERENCES: Mapping[str, Sequence[str]] = {
     "repoeval": ("fixed-nws-1500+own-file", "*+own-file"),
@@ -169,6 +170,25 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
     first, second = ("retriever", chunker) if retriever_leads else ("chunker", retriever)
     answer = f"it explains {_percent(shares[first])} {explained}, {second}, {together}"
     return f"The {first} matters more here: {answer}{over}."
+
+
+COVERED: Mapping[str, str] = {"file_coverage": "files", "line_coverage": "lines"}
+"""Coverage metric of a final context → the unit of gold that it counts."""
+
+
+def repair_sentence(row: Mapping[str, Any], system: str) -> str:
+    """A row of table `repairs` as a sentence."""
+    delta, low, high = row["delta"], row["low"], row["high"]
+    verdict = "it cannot be told whether context predicts repair"
+    if low > 0 or high < 0:
+        verdict = "context predicts repair" if low > 0 else "less context goes with repair"
+    more = "more" if delta >= 0 else "less"
+    over = f"{counted(row['n_items'], 'item')}{f'; {ITEM_NOTE}' if row['unit'] == ITEM else ''}"
+    return (
+        f"{system}: {verdict}. Where it resolved the item, its context has {abs(delta):.3f} {more} of the gold "
+        f"{COVERED[row['metric']]} than elsewhere in the same repository "
+        f"(95 % CI {low:z.3f} to {high:z.3f}; {over})."
+    )
 
 
 def _percent(share: Share) -> str:

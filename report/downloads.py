@@ -81,6 +81,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("rankings", "hits", of_runs=True, note=f"{_LINES} {_OF_SYSTEMS}", ships=True),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("usage", "usage", if_any=True),
+    Download("repairs", "repairs", of_runs=True, if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
     Download("runs", "runs"),
     Download("submissions", "submissions", if_any=True),

@@ -27,7 +27,8 @@ DEPTH, CHARACTERS = 10, 8_000
 
 _OF_BENCHMARK = (
     "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "usage", "hits",
-    "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "comparisons", "ranks", "boards",
+    "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "repairs", "comparisons",
+    "ranks", "boards",
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""

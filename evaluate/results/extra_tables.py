@@ -25,8 +25,8 @@ from lake.errors import typed
 from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import NO_VALUE, counted, group_name, listed
-from lake.usage import USED, first_gold, pareto_front, repairs, run_costs, run_usage
-from lake.verdict import DIFFERENCE, Line, by_pair, verdict_on, which_matters_more
+from lake.usage import USED, first_gold, pareto_front, run_costs, run_usage
+from lake.verdict import DIFFERENCE, Line, by_pair, repair_sentence, verdict_on, which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
@@ -47,9 +47,8 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     ]  # fmt: skip
     prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
     names = dict(rows.select("run_id", "system").iter_rows())
-    sentences = [
-        repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
-    ]
+    repairs = lake.read("repairs", benchmark=task.benchmark, protocol=protocol.name).iter_rows(named=True)
+    sentences = [repair_sentence(row, names[row["run_id"]]) for row in repairs if row["run_id"] in names]
     heads = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
     title = f"{task.name}: usage per item, as reported in the agents' files"
     return PrintedTable(title, ["system", "model", *heads], cells, [*prices, *sentences])

@@ -1,7 +1,7 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -16,6 +16,7 @@ from evaluate.statistics.boards import board_rows, characters_of, ledger_means, 
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate
+from evaluate.statistics.repairs import repairs_of
 from evaluate.statistics.slices import SLICE
 from evaluate.systems import Run, batches, rows_of, run_batches, runs_of, write_by_run
 from lake.averages import FEWEST_ITEMS
@@ -109,6 +110,20 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
         return [effects, means, comparisons, ranks, board]
 
     target.make(make)
+    _relate_to_repair(lake, name, scored, folders)
+
+
+def _relate_to_repair(lake: Lake, name: str, scored: Sequence[Part], folders: Mapping[str, str]) -> None:
+    """Write table `repairs` for the runs that report which items they resolved, unless it is current."""
+    usage = lake.parts("usage", benchmark=folders["benchmark"])
+    scored = [part for part in scored if part.folders["run_id"] in {part.folders["run_id"] for part in usage}]
+    items = lake.parts("items", benchmark=folders["benchmark"])
+    target = target_of(lake, "repairs", part=name, inputs=[*scored, *usage, *items], code=[repairs_of], **folders)
+    if scored:
+        rows = [lake.scan_parts(parts, of) for of, parts in (("scores", scored), ("usage", usage), ("items", items))]
+        target.make(lambda: repairs_of(*rows))
+    else:
+        target.remove()
 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:

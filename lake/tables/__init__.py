@@ -106,6 +106,7 @@ TABLES: Mapping[str, Table] = {
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol"), "evaluate"),
         Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
+        Table("repairs", evaluated.Repairs, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", evaluated.Ranks, ("benchmark", "protocol"), "evaluate"),
         Table("boards", evaluated.Boards, ("benchmark", "protocol"), "evaluate"),

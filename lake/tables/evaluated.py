@@ -139,6 +139,18 @@ class Boards(dy.Schema):
     too_few = dy.Bool(nullable=True)
 
 
+class Repairs(dy.Schema):
+    """The mean gold coverage of an agent's resolved items minus that of its others, each relative to its repository's.
+
+    Only repositories with items of both kinds count. `metric` is the coverage of files or lines by the final context.
+    """
+
+    run_id, protocol, metric = columns(3, dy.String, primary_key=True)
+    delta, low, high = columns(3, dy.Float64)
+    n_items, n_repos = columns(2, dy.Int64, min=1)
+    unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
+
+
 class Comparisons(dy.Schema):
     """Two systems compared by one metric over one slice, on the items that both have: `delta` is `run_b` minus `run_a`.
 

@@ -5,7 +5,8 @@ from functools import cache
 from itertools import compress
 from typing import Any, NamedTuple
 
-from lake.usage import first_gold, pareto_front, repairs
+from lake.usage import first_gold, pareto_front
+from lake.verdict import repair_sentence
 from report.charts.figures import SHADES, Curve, Figure
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
@@ -52,7 +53,11 @@ def costs_of(board: Board) -> dict[str, Any]:
     ]
     first = first_gold(lake, protocol).select("run_id", "first_step", "n_found").collect()
     has_outcomes = any(usage["n_outcomes"] for _, usage in used)
-    outcomes = [each for each in repairs(lake, protocol) if each.run_id in board.runs] if has_outcomes else []
+    repairs = [
+        repair_sentence(row, board.runs[row["run_id"]].full_name)
+        for row in lake.read("repairs", protocol=protocol).iter_rows(named=True)
+        if row["run_id"] in board.runs
+    ]
     return {
         "rows": rows,
         "hardware": sorted({row.run.cost["hardware"] for row in rows if row.run.cost is not None}),
@@ -60,7 +65,7 @@ def costs_of(board: Board) -> dict[str, Any]:
         "first_gold": {run_id: steps for run_id, *steps in first.iter_rows()},
         "used": used,
         "by_usage": list(filter(None, by_usage)),
-        "repair": [each.sentence(board.runs[each.run_id].full_name) for each in outcomes] if has_outcomes else None,
+        "repair": repairs if has_outcomes else None,
     }
 
 

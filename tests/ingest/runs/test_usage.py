@@ -95,7 +95,7 @@ def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: P
 @pytest.mark.slow
 def test_usage_is_in_table_and_page(sample_contextbench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Of the thirty items of the sample every second is read.
-    monkeypatch.setattr("lake.usage.FEWEST_ITEMS", 6)
+    monkeypatch.setattr("evaluate.statistics.repairs.FEWEST_ITEMS", 6)
     lake, site = Lake(linked(sample_contextbench / "lake", tmp_path / "lake")), tmp_path / "site"
     gold = lake.read("gold_spans", benchmark="contextbench").unique("item_id").sort("item_id")
     places = gold.select("item_id", "path", "line_start").rows()
