@@ -129,11 +129,6 @@ def _compiled(layers: str, size: tuple[int, int], panels: tuple[str, ...]) -> st
     return json.dumps(vlc.vegalite_to_vega({**plot, "config": _CONFIG}, vl_version=_VEGA_LITE))
 
 
-def at_pixel(x: float | str) -> alt.XValue:
-    """A fixed place along x, in pixels."""
-    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
-
-
 def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     """The encodings of a system's kind as colour and shape, with a legend; :func:`drawn` fills their holes."""
     legend = alt.Legend(

@@ -11,17 +11,7 @@ from zlib import crc32
 import altair as alt
 from markupsafe import Markup
 
-from report.charts.drawing import (
-    CHARACTER,
-    INK,
-    LINE,
-    MUTED,
-    as_json,
-    at_pixel,
-    by_kind,
-    drawn,
-    marks_of,
-)
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, as_json, by_kind, drawn, marks_of
 from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, cut
 from report.format import score
 
@@ -51,11 +41,11 @@ def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     colour, shape = by_kind(has_legend=False)
     dot = {"x": alt.X("value:Q", scale=scale, axis=None), "color": colour, "shape": shape}
     layers = [
-        base.mark_rule(color=LINE).encode(x=at_pixel(0), x2=alt.value(_FOREST)),
+        base.mark_rule(color=LINE).encode(x=alt.value(0), x2=alt.value(_FOREST)),
         known.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", scale=scale, axis=None), color=colour),
         base.mark_point(filled=True, size=70, opacity=1).encode(**dot),
-        base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
-        base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=INK).encode(x=alt.value(-10), text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=alt.value(_FOREST + 10), text=alt.Text("shown:N")),
     ]
     if has_zero:
         layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
@@ -74,16 +64,15 @@ _DASHED = ("baseline", "oracle")
 
 
 def line_chart(
-    curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[int, int]] = ()
+    curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[float, float, int]] = ()
 ) -> str:
-    """A chart of a curve per system, faint without a label; `front` are (curve, place) of the marks that are joined."""
+    """A chart of a curve per system, faint without a label; `front` are the marks that are joined: x, y, curve."""
     has_marks = any(curve.is_sized for curve in curves)
     places = [at for curve in curves for at in curve.places]
     labelled = [number for number, curve in enumerate(curves) if curve.label]
     chosen = _shades([(curves[number].kind, curves[number].system) for number in labelled])
-    shades = [KIND_LOOKS[curve.kind].colour for curve in curves]
-    for number, shade in zip(labelled, chosen, strict=True):
-        shades[number] = shade
+    shades = {number: KIND_LOOKS[curve.kind].colour for number, curve in enumerate(curves)}
+    shades |= zip(labelled, chosen, strict=True)
     rows = [
         {
             "curve": number, "at": at, "value": value, "kind": curve.kind, "shade": shades[number],
@@ -117,7 +106,7 @@ def line_chart(
         for position, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
-    tables |= _front(curves, front, shades) if front else {}
+    tables |= _front(places, [(x, y, curves[number].kind, shades[number]) for x, y, number in front]) if front else {}
     # Room for names in a wider font than the one used for the layout.
     beside = 10 + max(map(len, labels.values()), default=0) * CHARACTER / 4
     padding = {"left": 4, "top": 14, "bottom": 4, "right": beside}
@@ -132,24 +121,19 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def _front(
-    curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
+    costs: Sequence[float], front: Sequence[tuple[float, float, str, str]]
 ) -> dict[str, list[dict[str, object]]]:
-    """The tables `front` and `line`: the marks of a frontier, and the line that joins them."""
-    costs = [at for curve in curves for at in curve.places]
-    edge = [(curves[number].places[at], curves[number].values[at], number) for number, at in front]
+    """The tables `front` and `line`: marks of a frontier (cost, value, kind, shade), and the line that joins them."""
     # A number too near to another is left out of the picture: the list below has them all.
     room = (max(costs) / min(costs)) ** _APART
-    least = [0.0, *(cost * room for cost, _, _ in edge)]
+    least = [0.0, *(cost * room for cost, *_ in front)]
     marks: list[dict[str, object]] = [
-        {
-            "at": cost, "value": value, "kind": curves[number].kind, "shade": shades[number], "number": position,
-            "is_apart": cost > after,
-        }
-        for position, ((cost, value, number), after) in enumerate(zip(edge, least, strict=False), 1)
-    ]  # fmt: skip
+        {"at": cost, "value": value, "kind": kind, "shade": shade, "number": position, "is_apart": cost > after}
+        for position, ((cost, value, kind, shade), after) in enumerate(zip(front, least, strict=False), 1)
+    ]
     # Beyond the cost of the best system the frontier stays level.
-    line: list[dict[str, object]] = [{"at": cost, "value": value} for cost, value, _ in edge]
-    return {"front": marks, "line": [*line, {"at": max(costs) * _BEYOND, "value": edge[-1][1]}]}
+    ends = [*((cost, value) for cost, value, *_ in front), (max(costs) * _BEYOND, front[-1][1])]
+    return {"front": marks, "line": [{"at": cost, "value": value} for cost, value in ends]}
 
 
 @cache
@@ -177,7 +161,7 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
             layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
         return as_json(layers)
     faint, solid, dashed = (lines.transform_filter(f"datum.way === '{way}'") for way in ("faint", "solid", "dashed"))
-    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=shade)
+    heads = marks_of("ends").encode(x=alt.value(_CURVES + 10), y=y, color=shade)
     layers = [
         faint.mark_line(strokeWidth=1, opacity=0.45, interpolate=way),
         solid.mark_line(strokeWidth=2.25, interpolate=way),
@@ -207,9 +191,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     chosen: dict[tuple[str, str], str] = {}
     for kind, system in sorted(set(systems)):
         used, first = taken.setdefault(kind, []), crc32(system.encode())
-        least = min(map(used.count, range(SHADES)))
-        turns = ((first + turn) % SHADES for turn in range(SHADES))
-        shade = next(shade for shade in turns if used.count(shade) == least)
+        shade = min(((first + turn) % SHADES for turn in range(SHADES)), key=used.count)
         used.append(shade)
         own = KIND_LOOKS[kind].colour
         chosen[kind, system] = own if not shade or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade + 1})"

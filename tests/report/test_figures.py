@@ -86,7 +86,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     point, curve = Point("a", kind, 0.5, 0.4, 0.6), Curve("a", [0.1, 0.2], kind, [1, 2])
     charts = [
         forest_chart([point], "n"),
-        line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(0, 1)]),
+        line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(2, 0.2, 0)]),
         line_chart([curve], ("x", "y"), "n"),
     ]
     drawn = [outlines for chart in charts if (outlines := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]
