@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import counted
 from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv
-from report.exports.wide import latex, markdown
+from report.exports.wide import latex_text, markdown_text, tables
 from report.leaderboard.board import Board, build_board
 from report.tables_read import TablesRead
 
@@ -66,15 +67,13 @@ class Choice:
         """The board reduced to the selected columns and rows; None if no column or no row is left."""
         metrics = self.metrics
         columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
-        rows, unranked = (
-            [row for row in of if is_picked(row.run.system, self.systems)] for of in (board.rows, board.unranked)
-        )
+        rows = [row for row in board.every if is_picked(row.run.system, self.systems)]
         if self.top is not None:
-            systems = [row for row in rows if not row.run.baseline][: self.top]
-            rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
-        if not columns or not (rows or unranked):
+            systems = [row for row in rows if row in board.systems][: self.top]
+            rows = [*systems, *(row for row in rows if row.comparable and row.run.baseline)]
+        if not columns or not rows:
             return None
-        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked, board.numbers)
+        return Board(board.facts, board.protocol, board.slice, columns, rows, board.numbers)
 
 
 def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
@@ -105,8 +104,6 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     return str(run_ids[0])
 
 
-Written = bytes | Mapping[str, bytes]
-
 _TABLES: Mapping[str, tuple[str, list[str]]] = {
     "ranking": ("hits", ["item_id", "part", "step", "rank"]),
     "scores": ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
@@ -122,7 +119,7 @@ class ExportFormat(NamedTuple):
 
     meaning: str
     of: str
-    write: Callable[..., Written]
+    write: Callable[..., bytes | Mapping[str, bytes]]
     is_binary: bool = False
 
 
@@ -148,31 +145,28 @@ def export(
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
     data = chosen.write(*_content(lake, run, chosen.of, table, choice))
+    files = {"": data} if isinstance(data, bytes) else data
     try:
-        if not isinstance(data, bytes):
-            for name, content in data.items():
-                file = Path(output or "") / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
-        elif output is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            output.write_bytes(data)
+        for name, content in files.items():
+            if output is None:
+                sys.stdout.buffer.write(content)
+                sys.stdout.buffer.flush()
+            else:
+                (output / name).parent.mkdir(parents=True, exist_ok=True)
+                (output / name).write_bytes(content)
     except BrokenPipeError:
         raise
     except OSError as error:
         message = f"the output could not be written: {error.strerror or error}"
         raise GoldspanError(message, where=str(output or "stdout")) from error
-    n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
-    return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
+    return f"{output or 'stdout'}: {counted(sum(map(len, files.values())), 'byte')}"
 
 
 def _content(lake: Lake, run: str | None, of: str, table: str, choice: Choice) -> tuple[object, ...]:
-    """What a format writes: rows if it is `of` both leaderboards and runs, else the boards and `choice`, or the run."""
+    """What a format writes: rows if it is `of` both leaderboards and runs, else boards and chosen metrics, or a run."""
     if run is None:
         boards = choice.boards(TablesRead(lake))
-        return (_numbers(boards),) if of == "both" else (boards, choice)
+        return (_numbers(boards),) if of == "both" else (boards, choice.metrics)
     run_id = run_named(lake, run, choice.benchmark, choice.protocol)
     if of != "both":
         return (ExportedRun(lake, run_id, choice.protocol),)
@@ -235,12 +229,12 @@ FORMATS: Mapping[str, ExportFormat] = {
     "md": ExportFormat(
         "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda boards, choice: markdown(boards, is_chosen=bool(choice.metrics)),
+        partial(tables, "tables.md.txt", markdown_text, "{}"),
     ),
     "latex": ExportFormat(
         "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda boards, choice: latex(boards, is_chosen=bool(choice.metrics)),
+        partial(tables, "tables.tex.txt", latex_text, "\\textbf{{{}}}"),
     ),
     "trec": ExportFormat("a TREC run: six columns, documents as path#L10-L20", "a run", lambda run: trec(run.ranking)),
     "qrels": ExportFormat("TREC's relevance judgements for that run, under one protocol", "a run", qrels),
