@@ -54,13 +54,10 @@ def chosen(
         mine = classes.filter(pl.col("run").is_in(first)).group_by("item_id").agg(found=pl.col("class") == 0)
         flips = mine.filter(pl.col("found").list.any() & ~pl.col("found").list.all())
         wanted = wanted.join(flips, on="item_id", how="semi", maintain_order="left")
-    known = {
-        licence["repo"]: licence["licence"]
-        for licence in roster.board.benchmark.licences
-        if is_local or permits(licence["licence"])
-    }
-    licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
-    shown = wanted.select("item_id", licence=licences.fill_null("") if is_local else licences).drop_nulls()
+    known = [each for each in roster.board.benchmark.licences if is_local or permits(each["licence"])]
+    licences = pl.DataFrame(known, {"repo": pl.String, "licence": pl.String}).unique("repo", keep="last")
+    shown = wanted.join(licences, on="repo", how="left" if is_local else "inner", maintain_order="left")
+    shown = shown.select("item_id", pl.col("licence").fill_null(""))
     if is_local:
         return shown, f"it is not among the items asked for ({which.value})."
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
