@@ -1,7 +1,5 @@
 """Figures: a picture with its title, population and numbers; shown in a page and offered as files to download."""
 
-import csv
-import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -11,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import polars as pl
 from markupsafe import Markup
 
 from lake.engine import Engine, InThisProcess
@@ -19,7 +18,6 @@ from report.format import visible
 FIGURES = "figures"
 """The folder of the site with the figures' files."""
 
-_ENDINGS = ("svg", "pdf", "csv")
 LONG, _MAX_LABEL = 32, 24
 SHADES = 4
 """Number of shades of a kind's colour. A system has the same shade in every picture, unless it is taken by another."""
@@ -86,7 +84,7 @@ class Figure:
     @property
     def links(self) -> list[tuple[str, str]]:
         """The files to download, as format and path in the site."""
-        return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in _ENDINGS]
+        return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in ("svg", "pdf", "csv")]
 
 
 @contextmanager
@@ -111,11 +109,7 @@ def draw_figure(
     name: str, title: str, population: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
 ) -> Figure:
     """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    text, (_, site) = io.StringIO(), _artists[-1]
-    numbers = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    numbers.writeheader()
-    numbers.writerows(rows)
-    about = (title, population, text.getvalue())
+    about, (_, site) = (title, population, pl.DataFrame(rows, infer_schema_length=None).write_csv()), _artists[-1]
     return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
 
 

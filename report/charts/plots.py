@@ -69,10 +69,13 @@ def line_chart(
     """A chart of a curve per system, faint without a label; `front` are the marks that are joined: x, y, curve."""
     has_marks = any(curve.is_sized for curve in curves)
     places = [at for curve in curves for at in curve.places]
-    labelled = [number for number, curve in enumerate(curves) if curve.label]
-    chosen = _shades([(curves[number].kind, curves[number].system) for number in labelled])
+    labels = {
+        number: cut(curve.label, LONG) + ("" if front else f" {score(curve.values[-1])}")
+        for number, curve in enumerate(curves)
+        if curve.label
+    }
     shades = {number: KIND_LOOKS[curve.kind].colour for number, curve in enumerate(curves)}
-    shades |= zip(labelled, chosen, strict=True)
+    shades |= zip(labels, _shades([(curves[number].kind, curves[number].system) for number in labels]), strict=True)
     rows = [
         {
             "curve": number, "at": at, "value": value, "kind": curve.kind, "shade": shades[number],
@@ -85,13 +88,8 @@ def line_chart(
     domain = [min(places) / _BEYOND, max(places) * _BEYOND] if has_marks else [1, max(places)]
     holes: dict[str, object] = {"x": titles[0], "x_domain": domain, "y": titles[1], "y_domain": [0, top]}
     holes["x_values"] = _powers(*domain) if has_marks else []
-    labels = {
-        number: cut(curves[number].label, LONG) + ("" if front else f" {score(curves[number].values[-1])}")
-        for number in labelled
-    }
     is_apart = not front and (
-        len(curves) > MOST_TOGETHER
-        or len({(curves[number].kind, shades[number]) for number in labelled}) < len(labelled)
+        len(curves) > MOST_TOGETHER or len({(curves[number].kind, shades[number]) for number in labels}) < len(labels)
     )
     layers = _line_layers("linear" if has_marks else "step-after", is_apart, bool(front))
     if is_apart:
@@ -102,8 +100,8 @@ def line_chart(
         ]
         return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=[*labels.values()])
     ends = [
-        {"value": y * top, "label": labels[labelled[position]], "shade": chosen[position]}
-        for position, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
+        {"value": y * top, "label": labels[number], "shade": shades[number]}
+        for number, y in _spread({number: curves[number].values[-1] / top for number in labels}, _CURVES_HIGH)
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
     tables |= _front(places, [(x, y, curves[number].kind, shades[number]) for x, y, number in front]) if front else {}
@@ -207,10 +205,10 @@ def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
     return svg.replace('style="', f'style="{whole}', 1) + f'<ul class="legend ends">{entries}</ul>'
 
 
-def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
+def _spread(ends: Mapping[int, float], height: int) -> list[tuple[int, float]]:
     """The places of the curves' names, as (curve, y from 0 to 1): at the ends, moved so that no two overlap."""
     gap, limit = _LINE_HEIGHT / height, 1.0
-    order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
+    order = sorted(ends, key=lambda number: (ends[number], number))
     placed: list[float] = []
     for number in order:
         placed.append(max(ends[number], placed[-1] + gap if placed else 0.0))
