@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-import polars as pl
 from markupsafe import Markup
 
 from lake.engine import Engine, InThisProcess
@@ -100,17 +99,13 @@ def drawing(site: Path) -> Iterator[Executor]:
             _artists.pop()
 
 
-def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[str]:
-    """The future result of a function called where figures are drawn; a picture is also written to `files`."""
-    return _artists[-1][0].submit(_drawn, function, what, files)
+def draw(function: str, *what: object, about: Sequence[str] = ()) -> Future[str]:
+    """The future result of a function (`plots.line_chart`) called where figures are drawn.
 
-
-def draw_figure(
-    name: str, title: str, population: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
-) -> Figure:
-    """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    about, (_, site) = (title, population, pl.DataFrame(rows, infer_schema_length=None).write_csv()), _artists[-1]
-    return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
+    A picture with the fields of a Figure in `about` is also written to its files.
+    """
+    artist, site = _artists[-1]
+    return artist.submit(_drawn, function, what, (site / FIGURES / about[0], *about[1:]) if site and about else ())
 
 
 def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:

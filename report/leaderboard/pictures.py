@@ -10,7 +10,7 @@ import polars as pl
 
 from lake.averages import AVERAGES
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw_figure
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board
 from report.models import ALL_ITEMS, RunRow
@@ -92,11 +92,12 @@ _BUDGET = 8_000
 def figure_of(
     board: Board, name: str, title: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
 ) -> Figure:
-    """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
+    """A figure of a board, drawn by a function from the arguments `what`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
     part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return draw_figure(path, title, population, function, what, rows)
+    about = (path, title, population, pl.DataFrame(rows, infer_schema_length=None).write_csv())
+    return Figure(*about, draw(function, *what, about=about))
 
 
 def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
