@@ -43,8 +43,7 @@ KIND_LOOKS: Mapping[str, KindLook] = {
 }
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One system in a chart: its score, and the interval (None if there is none)."""
 
     label: str

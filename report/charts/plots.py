@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from typing import Literal
 from zlib import crc32
@@ -23,7 +22,8 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     rows = [
-        asdict(point) | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
+        point._asdict()
+        | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
         for y, point in enumerate(points)
     ]
     # Room for a wider font than the one used for the layout.

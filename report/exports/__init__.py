@@ -1,7 +1,7 @@
 """Exports for other tools: the leaderboards, or one run's ranking or scores, in several formats."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
@@ -44,23 +44,26 @@ class Choice:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
             lookup(self.protocol, "protocol", facts.protocols)
-        names = [name for name in facts.benchmarks if self.benchmark in ("", name)]
+        benchmarks = [name for name in facts.benchmarks if self.benchmark in ("", name)]
         known, boards = set[str](), list[Board]()
-        for protocol in [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]:
-            if not self.slice:
-                boards.append(build_board(facts, protocol))
-                continue
-            rows = facts.board_rows(facts.protocols[protocol.name]).select("slice", "slice_value").unique().collect()
-            known |= {"=".join(row) for row in rows.iter_rows()}
-            matching = [(name, value) for name, value in rows.iter_rows() if self.slice in (name, f"{name}={value}")]
-            if len(matching) == 1:
-                boards.append(build_board(facts, protocol, matching[0]))
+        for protocol in [
+            each for name in benchmarks for each in facts.boards(name) if self.protocol in ("", each.name)
+        ]:
+            rows = facts.board_rows(facts.protocols[protocol.name]).select("slice", "slice_value").unique()
+            slices = rows.collect().rows() if self.slice else []
+            known |= {"=".join(row) for row in slices}
+            matching = [(name, value) for name, value in slices if self.slice in (name, f"{name}={value}")]
+            if not self.slice or len(matching) == 1:
+                boards.append(build_board(facts, protocol, *matching))
         if self.slice and not boards:
             raise unknown_name(self.slice, "slice", known)
         scored = [board for board in boards if board.every]
-        columns = [column for board in scored for column in board.columns]
-        _check("metric", self.metrics, [name for column in columns for name in (column.name, column.metric)])
-        _check("system", self.systems, [row.run.system for board in scored for row in board.every])
+        metrics = {name for board in scored for column in board.columns for name in (column.name, column.metric)}
+        systems = {row.run.system for board in scored for row in board.every}
+        for kind, names, choices in (("metric", self.metrics, metrics), ("system", self.systems, systems)):
+            for name in names:
+                if choices and not any(is_picked(choice, [name]) for choice in choices):
+                    raise unknown_name(name, kind, sorted(choices))
         return [part for board in scored if (part := self._part(board))]
 
     def _part(self, board: Board) -> Board | None:
@@ -74,13 +77,6 @@ class Choice:
         if not columns or not rows:
             return None
         return Board(board.facts, board.protocol, board.slice, columns, rows, board.numbers)
-
-
-def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    choices = sorted(set(known))
-    for name in names:
-        if choices and not any(is_picked(choice, [name]) for choice in choices):
-            raise unknown_name(name, kind, choices)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:

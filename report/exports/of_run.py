@@ -138,10 +138,7 @@ def qrels(run: ExportedRun) -> bytes:
 
 def tsv(run: ExportedRun) -> bytes:
     """The ranking as tab-separated columns with a header: item_id, document, rank, score."""
-    return _tabbed(_falling(run.ranking).select("item_id", "document", "rank", score="falling"))
-
-
-def _tabbed(rows: pl.DataFrame) -> bytes:
+    rows = _falling(run.ranking).select("item_id", "document", "rank", score="falling")
     return rows.write_csv(separator="\t", quote_style="never").encode()
 
 
@@ -195,7 +192,7 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
     return {
         "corpus.jsonl": texts_of.write_ndjson().encode(),
         "queries.jsonl": asks.write_ndjson().encode(),
-        "qrels/test.tsv": _tabbed(grades),
+        "qrels/test.tsv": grades.write_csv(separator="\t", quote_style="never").encode(),
         "run.trec": trec(ranked),
     }
 

@@ -15,7 +15,6 @@ from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "index.html"
-_OF_POINT = ("kind", "value", "low", "high")
 QUESTION = "Does searching find the code that is needed?"
 
 
@@ -74,28 +73,24 @@ def _forest(board: Board) -> Figure | None:
     ] or first_of_each(board, reference_row(board))
     if not shown:
         return None
-    cells = [row.cells[column.measure, board.average] for _, row, column in shown]
-    points = [
-        Point(name, row.run.drawn, cell.value or 0.0, *cell.interval)
-        for cell, (name, row, _) in zip(cells, shown, strict=True)
-    ]
+    points, numbers = [], []
+    for name, row, column in shown:
+        cell = row.cells[column.measure, board.average]
+        points.append(Point(name, row.run.drawn, cell.value or 0.0, *cell.interval))
+        of_point = zip(("kind", "value", "low", "high"), points[-1][1:], strict=True)
+        numbers.append({"system": row.run.system, "metric": column.title, **dict(of_point)})
     measures = " and ".join(dict.fromkeys(column.title for _, _, column in shown))
     title = f"{measures}, {board.averaging}, with 95 % intervals{f', {ITEM_NOTE}' if board.is_of_items else ''}"
     scores = "; ".join(f"{point.label} {score(point.value)}" for point in points)
-    numbers = [
-        {"system": row.run.system, "metric": column.title} | {name: getattr(point, name) for name in _OF_POINT}
-        for point, (_, row, column) in zip(points, shown, strict=True)
-    ]
     return figure_of(board, "forest", title, "plots.forest_chart", (points, f"{title}: {scores}."), numbers)
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
     """The (name, row, column) of baselines and the first three systems, each retriever once, with its best chunker."""
     scored = [row for row in board.rows if row.number is not None]
-    first: dict[str, BoardRow] = {}
-    for row in sorted(scored, key=lambda row: row is not reference):
-        first.setdefault(row.run.retriever or row.run.system, row)
-    rows = [row for row in scored if row in first.values()]
+    by_rank = sorted(reversed(scored), key=lambda row: row is reference)
+    first = {row.run.retriever or row.run.system: row for row in by_rank}.values()
+    rows = [row for row in scored if row in first]
     systems = [row for row in rows if not row.run.baseline][:3]
     shown = [row for row in rows if row.run.baseline or row in systems or row is reference]
     return [(row.run.short_name, row, board.primary) for row in shown]
