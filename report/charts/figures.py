@@ -99,10 +99,7 @@ def drawing(site: Path) -> Iterator[Executor]:
 
 
 def draw(function: str, *what: object, about: Sequence[str] = ()) -> Future[str]:
-    """The future result of a function (`plots.line_chart`) called where figures are drawn.
-
-    A picture with the fields of a Figure in `about` is also written to its files.
-    """
+    """The future result of a function (`plots.line_chart`); a picture `about` a Figure's fields is also written."""
     artist, site = _artists[-1]
     return artist.submit(_drawn, function, what, (site / FIGURES / about[0], *about[1:]) if site and about else ())
 

@@ -42,10 +42,10 @@ def chosen(
 ) -> tuple[pl.DataFrame, str]:
     """The items to show as text (item_id, licence; any licence if `is_local`), and why others are not."""
     wanted = roster.items.filter("scorable").select("item_id", "repo")
-    is_edition = roster.board.benchmark.is_edition
-    if is_edition or which is ItemText.NONE:
-        why = "these results ship without texts." if is_edition else "this site was built without it."
-        return wanted.clear().rename({"repo": "licence"}), why
+    if roster.board.benchmark.is_edition:
+        return wanted.clear().rename({"repo": "licence"}), "these results ship without texts."
+    if which is ItemText.NONE:
+        return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
     which = which or (ItemText.SAMPLE if wanted.height > MANY_ITEMS else ItemText.FULL)
     if which is ItemText.SAMPLE:
         wanted = stratified(wanted, N_SAMPLED)

@@ -111,9 +111,8 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
     for rows, then in ((flags, ""), (reasons, "left out of every average, for every system")):
         ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
         for benchmark, name, n_items, n in ordered.iter_rows():
-            title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
             what, becomes = (f"not scorable: {name}", then) if then else FLAGS.get(name, (name, ""))
-            lines.append((title, what, count(n_items), count(n), becomes))
+            lines.append((facts.benchmarks[benchmark].title, what, count(n_items), count(n), becomes))
     return lines
 
 
