@@ -150,16 +150,13 @@ def run_kinds(lake: Lake) -> pl.LazyFrame:
     """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
     agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
     tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
-    kind = (
-        pl.when(pl.col("retriever") == "oracle")
-        .then(pl.lit("oracle"))
-        .when(pl.col("retriever").is_in(tagged["name"].implode()))
-        .then(pl.lit("baseline"))
-        .when(pl.col("run_id").is_in(agents["run_id"].implode()))
-        .then(pl.lit("agent"))
-        .otherwise(pl.lit("retriever"))
-    )
-    return lake.scan("runs").with_columns(kind=kind)
+    kinds = {
+        "oracle": pl.col("retriever") == "oracle",
+        "baseline": pl.col("retriever").is_in(tagged["name"].implode()),
+        "agent": pl.col("run_id").is_in(agents["run_id"].implode()),
+    }
+    first = [pl.when(is_it).then(pl.lit(kind)) for kind, is_it in kinds.items()]
+    return lake.scan("runs").with_columns(kind=pl.coalesce(*first, pl.lit("retriever")))
 
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:

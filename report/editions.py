@@ -22,9 +22,7 @@ FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline", "share_o
 """Columns an edition's file may have in addition to its table's: downloads contain them, or did (the last)."""
 
 
-@cache
-def _schema_of(file: Path) -> Mapping[str, pl.DataType]:
-    return pl.read_parquet_schema(file)
+_schema_of = cache(pl.read_parquet_schema)
 
 
 class LakeWithEditions(Lake):

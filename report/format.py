@@ -95,10 +95,8 @@ def number_key(value: str) -> list[tuple[int, int, str]]:
 
 def settings(parameters: str) -> str:
     """Parameters, given as a JSON object, as text: `name = value, …`."""
-    values = {
-        name: value if isinstance(value, str) else json.dumps(value) for name, value in json.loads(parameters).items()
-    }
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
+    values = json.loads(parameters).items()
+    return ", ".join(f"{name} = {value if isinstance(value, str) else json.dumps(value)}" for name, value in values)
 
 
 def slug(name: str) -> str:

@@ -63,12 +63,7 @@ def render(template: str, values: Mapping[str, object]) -> str:
 
 def prose(text: str) -> Markup:
     """A declaration's text as HTML; text between backticks becomes `<code>`."""
-    parts = [escape(visible(part)) for part in " ".join(text.split()).split("`")]
-    if len(parts) % 2 == 0:  # an unpaired backtick is shown as it is
-        parts[-2:] = [parts[-2] + "`" + parts[-1]]
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if number % 2 else part for number, part in enumerate(parts)
-    )
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(visible(" ".join(text.split()))))))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -95,8 +90,6 @@ def _environment() -> Environment:
         "prose": prose,
         "breakable": breakable,
         "group_name": group_name,
-        "slice_title": formats.title_of,
-        "measured": formats.two_digits,
         "plural": counted,
         "address": quote,
     }

@@ -41,15 +41,6 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
     return counts.agg(n_chunks, chunk_size=n_covered / pl.max_horizontal(n_chunks, 1))
 
 
-def slice_sizes(lake: Lake) -> Mapping[tuple[str, str | None, str], tuple[int, int]]:
-    """(protocol, task, slice) → number of values and of items in all; a board has only the largest values."""
-    tasks, of = lake.scan("runs").select("run_id", "task"), ["protocol", "task", "slice"]
-    rows = lake.scan("aggregates").join(tasks, on="run_id", how="left")
-    values = rows.group_by(*of, "slice_value").agg(pl.col("n_items").max())
-    sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum()).collect()
-    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}
-
-
 _D = TypeVar("_D", bound=TableRow)
 MAX_STEPS = 20
 _USED = {
@@ -82,7 +73,12 @@ class TablesRead:
         self.submissions = submitted.to_dicts()
         self.runs = self._runs()
         self.scored = lake.scan("boards").select("protocol", "task", "run_id").unique().collect()
-        self.slice_sizes, self.effects = slice_sizes(lake), lake.read("effects")
+        self.effects = lake.read("effects")
+        # (protocol, task, slice) → number of values and of items in all; a board has only the largest values.
+        of = ["protocol", "task", "slice"]
+        sized = lake.scan("aggregates").join(lake.scan("runs").select("run_id", "task"), on="run_id", how="left")
+        sizes = sized.group_by(*of, "slice_value").agg(pl.col("n_items").max()).group_by(of)
+        self.slice_sizes = sizes.agg(pl.len(), pl.col("n_items").sum()).collect().rows_by_key(of, unique=True)
         self.steps = coverage_by_step(lake, {name: each.primary.granularity for name, each in self.protocols.items()})
         self.comparisons = self._of_boards("comparisons", "metric", "k")
         self.ledger = self._of_boards("ledger_means")

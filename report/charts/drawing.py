@@ -62,7 +62,6 @@ _LISTED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _WEIGHT = re.compile(r' font-weight="[^"]*"')
 _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
 _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
-_OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
@@ -129,11 +128,6 @@ def _compiled(layers: str, size: tuple[int, int], panels: tuple[str, ...]) -> st
     return json.dumps(vlc.vegalite_to_vega({**plot, "config": _CONFIG}, vl_version=_VEGA_LITE))
 
 
-def at_pixel(x: float | str) -> alt.XValue:
-    """A fixed place along x, in pixels."""
-    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
-
-
 def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     """The encodings of a system's kind as colour and shape, with a legend; :func:`drawn` fills their holes."""
     legend = alt.Legend(
@@ -146,7 +140,7 @@ def by_kind(*, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
 
 def write_figure(path: Path, svg: str, title: str, population: str, numbers: str) -> None:
     """Write a figure as stand-alone SVG and PDF (always the same bytes), and its numbers as CSV."""
-    (width, height), opening = map(float, _SIZE.findall(svg)[0]), _OPENING.match(svg)
+    width, height = map(float, _SIZE.findall(svg)[0])
     per_line = max(20, int((width - 2 * _MARGIN) / _CHARACTER))
     lines = [
         (line, colour)
@@ -162,7 +156,7 @@ def write_figure(path: Path, svg: str, title: str, population: str, numbers: str
         lines=[(_MARGIN + _LINE * number - 4, line, colour) for number, (line, colour) in enumerate(lines, 1)],
         margin=_MARGIN,
         head=head,
-        inner=Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
+        inner=Markup(svg[svg.index(">") + 1 : svg.rindex("</svg>")]),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".svg").write_text(picture, encoding="utf-8")

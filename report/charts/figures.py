@@ -1,7 +1,5 @@
 """Figures: a picture with its title, population and numbers; shown in a page and offered as files to download."""
 
-import csv
-import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
@@ -19,7 +17,6 @@ from report.format import visible
 FIGURES = "figures"
 """The folder of the site with the figures' files."""
 
-_ENDINGS = ("svg", "pdf", "csv")
 LONG, _MAX_LABEL = 32, 24
 SHADES = 4
 """Number of shades of a kind's colour. A system has the same shade in every picture, unless it is taken by another."""
@@ -46,8 +43,7 @@ KIND_LOOKS: Mapping[str, KindLook] = {
 }
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One system in a chart: its score, and the interval (None if there is none)."""
 
     label: str
@@ -86,7 +82,7 @@ class Figure:
     @property
     def links(self) -> list[tuple[str, str]]:
         """The files to download, as format and path in the site."""
-        return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in _ENDINGS]
+        return [(ending.upper(), f"{FIGURES}/{self.name}.{ending}") for ending in ("svg", "pdf", "csv")]
 
 
 @contextmanager
@@ -102,21 +98,10 @@ def drawing(site: Path) -> Iterator[Executor]:
             _artists.pop()
 
 
-def draw(function: str, *what: object, files: Sequence[object] = ()) -> Future[str]:
-    """The future result of a function called where figures are drawn; a picture is also written to `files`."""
-    return _artists[-1][0].submit(_drawn, function, what, files)
-
-
-def draw_figure(
-    name: str, title: str, population: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
-) -> Figure:
-    """A figure drawn by a function (`plots.line_chart`) from the arguments `what`, with the numbers in `rows`."""
-    text, (_, site) = io.StringIO(), _artists[-1]
-    numbers = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    numbers.writeheader()
-    numbers.writerows(rows)
-    about = (title, population, text.getvalue())
-    return Figure(name, *about, draw(function, *what, files=(site / FIGURES / name, *about) if site else ()))
+def draw(function: str, *what: object, about: Sequence[str] = ()) -> Future[str]:
+    """The future result of a function (`plots.line_chart`); a picture `about` a Figure's fields is also written."""
+    artist, site = _artists[-1]
+    return artist.submit(_drawn, function, what, (site / FIGURES / about[0], *about[1:]) if site and about else ())
 
 
 def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from typing import Literal
 from zlib import crc32
@@ -11,17 +10,7 @@ from zlib import crc32
 import altair as alt
 from markupsafe import Markup
 
-from report.charts.drawing import (
-    CHARACTER,
-    INK,
-    LINE,
-    MUTED,
-    as_json,
-    at_pixel,
-    by_kind,
-    drawn,
-    marks_of,
-)
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, as_json, by_kind, drawn, marks_of
 from report.charts.figures import KIND_LOOKS, LONG, SHADES, Curve, Point, cut
 from report.format import score
 
@@ -33,7 +22,8 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     rows = [
-        asdict(point) | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
+        point._asdict()
+        | {"y": _ROW * (y + 0.5), "shown": f"{point.value:.2f}", "label": cut(point.label, _FOREST_NAME)}
         for y, point in enumerate(points)
     ]
     # Room for a wider font than the one used for the layout.
@@ -51,11 +41,11 @@ def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     colour, shape = by_kind(has_legend=False)
     dot = {"x": alt.X("value:Q", scale=scale, axis=None), "color": colour, "shape": shape}
     layers = [
-        base.mark_rule(color=LINE).encode(x=at_pixel(0), x2=alt.value(_FOREST)),
+        base.mark_rule(color=LINE).encode(x=alt.value(0), x2=alt.value(_FOREST)),
         known.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", scale=scale, axis=None), color=colour),
         base.mark_point(filled=True, size=70, opacity=1).encode(**dot),
-        base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
-        base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=INK).encode(x=alt.value(-10), text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=alt.value(_FOREST + 10), text=alt.Text("shown:N")),
     ]
     if has_zero:
         layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
@@ -74,16 +64,18 @@ _DASHED = ("baseline", "oracle")
 
 
 def line_chart(
-    curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[int, int]] = ()
+    curves: Sequence[Curve], titles: tuple[str, str], name: str, front: Sequence[tuple[float, float, int]] = ()
 ) -> str:
-    """A chart of a curve per system, faint without a label; `front` are (curve, place) of the marks that are joined."""
+    """A chart of a curve per system, faint without a label; `front` are the marks that are joined: x, y, curve."""
     has_marks = any(curve.is_sized for curve in curves)
     places = [at for curve in curves for at in curve.places]
-    labelled = [number for number, curve in enumerate(curves) if curve.label]
-    chosen = _shades([(curves[number].kind, curves[number].system) for number in labelled])
-    shades = [KIND_LOOKS[curve.kind].colour for curve in curves]
-    for number, shade in zip(labelled, chosen, strict=True):
-        shades[number] = shade
+    labels = {
+        number: cut(curve.label, LONG) + ("" if front else f" {score(curve.values[-1])}")
+        for number, curve in enumerate(curves)
+        if curve.label
+    }
+    shades = {number: KIND_LOOKS[curve.kind].colour for number, curve in enumerate(curves)}
+    shades |= zip(labels, _shades([(curves[number].kind, curves[number].system) for number in labels]), strict=True)
     rows = [
         {
             "curve": number, "at": at, "value": value, "kind": curve.kind, "shade": shades[number],
@@ -96,13 +88,8 @@ def line_chart(
     domain = [min(places) / _BEYOND, max(places) * _BEYOND] if has_marks else [1, max(places)]
     holes: dict[str, object] = {"x": titles[0], "x_domain": domain, "y": titles[1], "y_domain": [0, top]}
     holes["x_values"] = _powers(*domain) if has_marks else []
-    labels = {
-        number: cut(curves[number].label, LONG) + ("" if front else f" {score(curves[number].values[-1])}")
-        for number in labelled
-    }
     is_apart = not front and (
-        len(curves) > MOST_TOGETHER
-        or len({(curves[number].kind, shades[number]) for number in labelled}) < len(labelled)
+        len(curves) > MOST_TOGETHER or len({(curves[number].kind, shades[number]) for number in labels}) < len(labels)
     )
     layers = _line_layers("linear" if has_marks else "step-after", is_apart, bool(front))
     if is_apart:
@@ -113,11 +100,11 @@ def line_chart(
         ]
         return drawn(layers, holes, {"rows": panels}, (_PANEL, _PANEL_HIGH), name, panels=[*labels.values()])
     ends = [
-        {"value": y * top, "label": labels[labelled[position]], "shade": chosen[position]}
-        for position, y in _spread([curves[number].values[-1] / top for number in labelled], _CURVES_HIGH)
+        {"value": y * top, "label": labels[number], "shade": shades[number]}
+        for number, y in _spread({number: curves[number].values[-1] / top for number in labels}, _CURVES_HIGH)
     ]
     tables: dict[str, Sequence[Mapping[str, object]]] = {"rows": rows, "ends": ends}
-    tables |= _front(curves, front, shades) if front else {}
+    tables |= _front(places, [(x, y, curves[number].kind, shades[number]) for x, y, number in front]) if front else {}
     # Room for names in a wider font than the one used for the layout.
     beside = 10 + max(map(len, labels.values()), default=0) * CHARACTER / 4
     padding = {"left": 4, "top": 14, "bottom": 4, "right": beside}
@@ -132,24 +119,19 @@ def _powers(low: float, high: float) -> list[float]:
 
 
 def _front(
-    curves: Sequence[Curve], front: Sequence[tuple[int, int]], shades: Sequence[str]
+    costs: Sequence[float], front: Sequence[tuple[float, float, str, str]]
 ) -> dict[str, list[dict[str, object]]]:
-    """The tables `front` and `line`: the marks of a frontier, and the line that joins them."""
-    costs = [at for curve in curves for at in curve.places]
-    edge = [(curves[number].places[at], curves[number].values[at], number) for number, at in front]
+    """The tables `front` and `line`: marks of a frontier (cost, value, kind, shade), and the line that joins them."""
     # A number too near to another is left out of the picture: the list below has them all.
     room = (max(costs) / min(costs)) ** _APART
-    least = [0.0, *(cost * room for cost, _, _ in edge)]
+    least = [0.0, *(cost * room for cost, *_ in front)]
     marks: list[dict[str, object]] = [
-        {
-            "at": cost, "value": value, "kind": curves[number].kind, "shade": shades[number], "number": position,
-            "is_apart": cost > after,
-        }
-        for position, ((cost, value, number), after) in enumerate(zip(edge, least, strict=False), 1)
-    ]  # fmt: skip
+        {"at": cost, "value": value, "kind": kind, "shade": shade, "number": position, "is_apart": cost > after}
+        for position, ((cost, value, kind, shade), after) in enumerate(zip(front, least, strict=False), 1)
+    ]
     # Beyond the cost of the best system the frontier stays level.
-    line: list[dict[str, object]] = [{"at": cost, "value": value} for cost, value, _ in edge]
-    return {"front": marks, "line": [*line, {"at": max(costs) * _BEYOND, "value": edge[-1][1]}]}
+    ends = [*((cost, value) for cost, value, *_ in front), (max(costs) * _BEYOND, front[-1][1])]
+    return {"front": marks, "line": [{"at": cost, "value": value} for cost, value in ends]}
 
 
 @cache
@@ -177,7 +159,7 @@ def _line_layers(way: Literal["linear", "step-after"], is_apart: bool, has_front
             layers.append(own.mark_point(filled=True, size=40, opacity=1).encode(shape=shape))
         return as_json(layers)
     faint, solid, dashed = (lines.transform_filter(f"datum.way === '{way}'") for way in ("faint", "solid", "dashed"))
-    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=shade)
+    heads = marks_of("ends").encode(x=alt.value(_CURVES + 10), y=y, color=shade)
     layers = [
         faint.mark_line(strokeWidth=1, opacity=0.45, interpolate=way),
         solid.mark_line(strokeWidth=2.25, interpolate=way),
@@ -207,9 +189,7 @@ def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
     chosen: dict[tuple[str, str], str] = {}
     for kind, system in sorted(set(systems)):
         used, first = taken.setdefault(kind, []), crc32(system.encode())
-        least = min(map(used.count, range(SHADES)))
-        turns = ((first + turn) % SHADES for turn in range(SHADES))
-        shade = next(shade for shade in turns if used.count(shade) == least)
+        shade = min(((first + turn) % SHADES for turn in range(SHADES)), key=used.count)
         used.append(shade)
         own = KIND_LOOKS[kind].colour
         chosen[kind, system] = own if not shade or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade + 1})"
@@ -225,10 +205,10 @@ def _with_legend(svg: str, ends: Sequence[Mapping[str, object]]) -> str:
     return svg.replace('style="', f'style="{whole}', 1) + f'<ul class="legend ends">{entries}</ul>'
 
 
-def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
+def _spread(ends: Mapping[int, float], height: int) -> list[tuple[int, float]]:
     """The places of the curves' names, as (curve, y from 0 to 1): at the ends, moved so that no two overlap."""
     gap, limit = _LINE_HEIGHT / height, 1.0
-    order = sorted(range(len(ends)), key=lambda number: (ends[number], number))
+    order = sorted(ends, key=lambda number: (ends[number], number))
     placed: list[float] = []
     for number in order:
         placed.append(max(ends[number], placed[-1] + gap if placed else 0.0))

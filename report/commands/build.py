@@ -59,12 +59,11 @@ def _build(
     quiet: QuietOption = False,
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
-    if published != "none":
-        if not Path(published).is_dir():
-            message = f"--published: there is no folder {published}"
-            raise GoldspanError(message, hint="Give a folder of editions, or none.", code=Exit.MISSING)
-        store = LakeWithEditions(lake, Path(published))
+    console = Console(quiet=quiet, json=json)
+    if published != "none" and not Path(published).is_dir():
+        message = f"--published: there is no folder {published}"
+        raise GoldspanError(message, hint="Give a folder of editions, or none.", code=Exit.MISSING)
+    store = Lake(lake) if published == "none" else LakeWithEditions(lake, Path(published))
     _check_whole(lake)
     earlier = _earlier(since / MANIFEST if since.is_dir() else since) if since else None
     built = build(store, site, console.say, earlier, _address(url), item_text)

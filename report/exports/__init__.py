@@ -1,8 +1,9 @@
 """Exports for other tools: the leaderboards, or one run's ranking or scores, in several formats."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ from lake.pools import is_picked
 from lake.store import Lake
 from lake.text import counted
 from report.exports.of_run import ExportedRun, beir_folder, context_json, qrels, trec, tsv
-from report.exports.wide import latex, markdown
+from report.exports.wide import latex_text, markdown_text, tables
 from report.leaderboard.board import Board, build_board
 from report.tables_read import TablesRead
 
@@ -43,45 +44,39 @@ class Choice:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
             lookup(self.protocol, "protocol", facts.protocols)
-        names = [name for name in facts.benchmarks if self.benchmark in ("", name)]
+        benchmarks = [name for name in facts.benchmarks if self.benchmark in ("", name)]
         known, boards = set[str](), list[Board]()
-        for protocol in [each for name in names for each in facts.boards(name) if self.protocol in ("", each.name)]:
-            if not self.slice:
-                boards.append(build_board(facts, protocol))
-                continue
-            rows = facts.board_rows(facts.protocols[protocol.name]).select("slice", "slice_value").unique().collect()
-            known |= {"=".join(row) for row in rows.iter_rows()}
-            matching = [(name, value) for name, value in rows.iter_rows() if self.slice in (name, f"{name}={value}")]
-            if len(matching) == 1:
-                boards.append(build_board(facts, protocol, matching[0]))
+        for protocol in [
+            each for name in benchmarks for each in facts.boards(name) if self.protocol in ("", each.name)
+        ]:
+            rows = facts.board_rows(facts.protocols[protocol.name]).select("slice", "slice_value").unique()
+            slices = rows.collect().rows() if self.slice else []
+            known |= {"=".join(row) for row in slices}
+            matching = [(name, value) for name, value in slices if self.slice in (name, f"{name}={value}")]
+            if not self.slice or len(matching) == 1:
+                boards.append(build_board(facts, protocol, *matching))
         if self.slice and not boards:
             raise unknown_name(self.slice, "slice", known)
         scored = [board for board in boards if board.every]
-        columns = [column for board in scored for column in board.columns]
-        _check("metric", self.metrics, [name for column in columns for name in (column.name, column.metric)])
-        _check("system", self.systems, [row.run.system for board in scored for row in board.every])
+        metrics = {name for board in scored for column in board.columns for name in (column.name, column.metric)}
+        systems = {row.run.system for board in scored for row in board.every}
+        for kind, names, choices in (("metric", self.metrics, metrics), ("system", self.systems, systems)):
+            for name in names:
+                if choices and not any(is_picked(choice, [name]) for choice in choices):
+                    raise unknown_name(name, kind, sorted(choices))
         return [part for board in scored if (part := self._part(board))]
 
     def _part(self, board: Board) -> Board | None:
         """The board reduced to the selected columns and rows; None if no column or no row is left."""
         metrics = self.metrics
         columns = [each for each in board.columns if not metrics or each.name in metrics or each.metric in metrics]
-        rows, unranked = (
-            [row for row in of if is_picked(row.run.system, self.systems)] for of in (board.rows, board.unranked)
-        )
+        rows = [row for row in board.every if is_picked(row.run.system, self.systems)]
         if self.top is not None:
-            systems = [row for row in rows if not row.run.baseline][: self.top]
-            rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
-        if not columns or not (rows or unranked):
+            systems = [row for row in rows if row in board.systems][: self.top]
+            rows = [*systems, *(row for row in rows if row.comparable and row.run.baseline)]
+        if not columns or not rows:
             return None
-        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked, board.numbers)
-
-
-def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
-    choices = sorted(set(known))
-    for name in names:
-        if choices and not any(is_picked(choice, [name]) for choice in choices):
-            raise unknown_name(name, kind, choices)
+        return Board(board.facts, board.protocol, board.slice, columns, rows, board.numbers)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
@@ -105,8 +100,6 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     return str(run_ids[0])
 
 
-Written = bytes | Mapping[str, bytes]
-
 _TABLES: Mapping[str, tuple[str, list[str]]] = {
     "ranking": ("hits", ["item_id", "part", "step", "rank"]),
     "scores": ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
@@ -122,7 +115,7 @@ class ExportFormat(NamedTuple):
 
     meaning: str
     of: str
-    write: Callable[..., Written]
+    write: Callable[..., bytes | Mapping[str, bytes]]
     is_binary: bool = False
 
 
@@ -148,31 +141,28 @@ def export(
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
     data = chosen.write(*_content(lake, run, chosen.of, table, choice))
+    files = {"": data} if isinstance(data, bytes) else data
     try:
-        if not isinstance(data, bytes):
-            for name, content in data.items():
-                file = Path(output or "") / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(content)
-        elif output is None:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
-        else:
-            output.write_bytes(data)
+        for name, content in files.items():
+            if output is None:
+                sys.stdout.buffer.write(content)
+                sys.stdout.buffer.flush()
+            else:
+                (output / name).parent.mkdir(parents=True, exist_ok=True)
+                (output / name).write_bytes(content)
     except BrokenPipeError:
         raise
     except OSError as error:
         message = f"the output could not be written: {error.strerror or error}"
         raise GoldspanError(message, where=str(output or "stdout")) from error
-    n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
-    return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
+    return f"{output or 'stdout'}: {counted(sum(map(len, files.values())), 'byte')}"
 
 
 def _content(lake: Lake, run: str | None, of: str, table: str, choice: Choice) -> tuple[object, ...]:
-    """What a format writes: rows if it is `of` both leaderboards and runs, else the boards and `choice`, or the run."""
+    """What a format writes: rows if it is `of` both leaderboards and runs, else boards and chosen metrics, or a run."""
     if run is None:
         boards = choice.boards(TablesRead(lake))
-        return (_numbers(boards),) if of == "both" else (boards, choice)
+        return (_numbers(boards),) if of == "both" else (boards, choice.metrics)
     run_id = run_named(lake, run, choice.benchmark, choice.protocol)
     if of != "both":
         return (ExportedRun(lake, run_id, choice.protocol),)
@@ -235,12 +225,12 @@ FORMATS: Mapping[str, ExportFormat] = {
     "md": ExportFormat(
         "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda boards, choice: markdown(boards, is_chosen=bool(choice.metrics)),
+        partial(tables, "tables.md.txt", markdown_text, "{}"),
     ),
     "latex": ExportFormat(
         "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda boards, choice: latex(boards, is_chosen=bool(choice.metrics)),
+        partial(tables, "tables.tex.txt", latex_text, "\\textbf{{{}}}"),
     ),
     "trec": ExportFormat("a TREC run: six columns, documents as path#L10-L20", "a run", lambda run: trec(run.ranking)),
     "qrels": ExportFormat("TREC's relevance judgements for that run, under one protocol", "a run", qrels),

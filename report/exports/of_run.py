@@ -138,10 +138,7 @@ def qrels(run: ExportedRun) -> bytes:
 
 def tsv(run: ExportedRun) -> bytes:
     """The ranking as tab-separated columns with a header: item_id, document, rank, score."""
-    return _tabbed(_falling(run.ranking).select("item_id", "document", "rank", score="falling"))
-
-
-def _tabbed(rows: pl.DataFrame) -> bytes:
+    rows = _falling(run.ranking).select("item_id", "document", "rank", score="falling")
     return rows.write_csv(separator="\t", quote_style="never").encode()
 
 
@@ -195,7 +192,7 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
     return {
         "corpus.jsonl": texts_of.write_ndjson().encode(),
         "queries.jsonl": asks.write_ndjson().encode(),
-        "qrels/test.tsv": _tabbed(grades),
+        "qrels/test.tsv": grades.write_csv(separator="\t", quote_style="never").encode(),
         "run.trec": trec(ranked),
     }
 
@@ -208,15 +205,16 @@ def context_json(run: ExportedRun) -> bytes:
         message = f"run {run.run_id!r} has no scores under {PROTOCOL}"
         of_others = f"{run.task.name} is not scored under it: choose another --format"
         raise GoldspanError(message, hint="Score it first: make evaluate" if names else of_others, code=Exit.MISSING)
-    steps, by_item = _steps(run.lake, run.run_id, names[0]), dict[str, _Numbers]()
-    columns = ("item_id", "metric", "value", "numerator", "denominator")
-    for item_id, metric, *numbers in scores.sort("item_id").select(columns).iter_rows():
-        by_item.setdefault(item_id, {})[metric] = tuple(numbers)
-    lines = [_instance(item_id, numbers, steps.get(item_id, [])) for item_id, numbers in by_item.items()]
+    steps, columns = _steps(run.lake, run.run_id, names[0]), ("item_id", "metric", "value", "numerator", "denominator")
+    by_item = scores.sort("item_id").select(columns).rows_by_key("item_id")
+    lines = [
+        _instance(item_id, {metric: numbers for metric, *numbers in rows}, steps.get(item_id, []))
+        for item_id, rows in by_item.items()
+    ]
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
 
 
-_Numbers = dict[str, tuple[float | None, ...]]
+_Numbers = dict[str, list[float | None]]
 """Metric → value, numerator and denominator of an instance."""
 
 
@@ -260,7 +258,6 @@ def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, o
         .collect()
     )
     by_item: dict[str, list[dict[str, object]]] = {}
-    for (item_id, step), of_step in rows.group_by("item_id", "step", maintain_order=True):
-        coverage = dict(of_step[:, 2:].iter_rows())
-        by_item.setdefault(str(item_id), []).append({"step": step, "coverage": coverage})
+    for (item_id, step), coverage in rows.rows_by_key(["item_id", "step"]).items():
+        by_item.setdefault(item_id, []).append({"step": step, "coverage": dict(coverage)})
     return by_item

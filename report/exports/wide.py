@@ -2,66 +2,53 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 from unicodedata import normalize
 
 from markupsafe import Markup
 
 from lake.averages import ITEM_INTERVALS
 from lake.text import group_name
-from report.format import DASH, SCORE_DIGITS, count, fixed, score, share, visible
+from report.format import DASH, SCORE_DIGITS, between, count, fixed, score, share, visible
 from report.leaderboard.board import Board, BoardRow, Column, Interval
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import reference_row
 from report.render import render
 
-
-class _Listed(NamedTuple):
-    """A column of a table: its head, a text per row, and its metric, None for other columns."""
-
-    head: str
-    cells: Sequence[str]
-    metric: Column | None = None
+_Listed = tuple[str, Sequence[str], Column | None]
+"""A column of a table: its head, a text per row, and its metric, None for other columns."""
 
 
-def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A Markdown table per board, with the columns of its page or, if `is_chosen`, the board's metrics."""
-    return _rendered("tables.md.txt", boards, _markdown_text, "{}", is_chosen=is_chosen)
-
-
-def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """The same as a LaTeX document; a metric's best score and the first tie group are bold, baselines never."""
-    return _rendered("tables.tex.txt", boards, _latex_text, "\\textbf{{{}}}", is_chosen=is_chosen)
-
-
-def _rendered(
-    template: str, boards: Sequence[Board], shown: Callable[[str], str], bold: str, *, is_chosen: bool
+def tables(
+    template: str, shown: Callable[[str], str], bold: str, boards: Sequence[Board], metrics: Sequence[str]
 ) -> bytes:
-    tables = []
+    """A table per board with the columns of its page, or all of the board's if `metrics` were chosen.
+
+    Texts are `shown` in a format; a metric's best score and the first tie group are `bold`, baselines never.
+    """
+    filled = []
     for board in boards:
-        columns = _columns(board, is_chosen=is_chosen)
+        columns = _columns(board, is_chosen=bool(metrics))
         cells = [
-            [bold.format(shown(text)) if line in best else shown(text) for line, text in enumerate(each.cells)]
-            for each in columns
-            for best in [_bold(board, each.metric)]
+            [bold.format(shown(text)) if line in best else shown(text) for line, text in enumerate(texts)]
+            for _, texts, metric in columns
+            for best in [_best(board, metric) if metric else ()]
         ]
-        kinds = "".join("l" if each.head == _SYSTEM else "r" for each in columns)
-        heads, rows = [shown(each.head) for each in columns], list(zip(*cells, strict=True))
-        tables.append({"caption": Markup(shown(_caption(board))), "heads": heads, "kinds": kinds, "rows": rows})
-    return render(template, {"tables": tables}).encode()
+        kinds = "".join("l" if head == _SYSTEM else "r" for head, *_ in columns)
+        heads, rows = [shown(head) for head, *_ in columns], list(zip(*cells, strict=True))
+        filled.append({"caption": Markup(shown(_caption(board))), "heads": heads, "kinds": kinds, "rows": rows})
+    return render(template, {"tables": filled}).encode()
 
 
-def _bold(board: Board, column: Column | None) -> set[int]:
-    if column is None:
-        return set()
+def _best(board: Board, column: Column) -> list[int]:
+    """The positions of the rows with the best score in a column, or in the first tie group by the primary metric."""
     best = board.best(column, board.average)
     first = min((row.head.tie_group for row in board.systems if row.head and row.head.tie_group), default=None)
-    return {
+    return [
         line
         for line, row in enumerate(board.systems)
         if (best and score(row.value(column)) == best)
         or (column.measure == row.primary.measure and first is not None and row.head and row.head.tie_group == first)
-    }
+    ]
 
 
 def _caption(board: Board) -> str:
@@ -79,30 +66,27 @@ def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
     """Rank (only if the first column is the primary metric), system, then the page's columns or the chosen metrics."""
     rows = board.in_parts
     is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
-    listed = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
+    listed: list[_Listed] = [("Rank", [_rank(row) for row in rows], None)] if is_ranked else []
     remarks = [", ".join(filter(None, ["baseline" if row.run.baseline else "", row.state])) for row in rows]
     names = [f"{row.run.system} ({why})" if why else row.run.system for row, why in zip(rows, remarks, strict=True)]
-    listed.append(_Listed(_SYSTEM, names))
+    listed.append((_SYSTEM, names, None))
     if is_chosen:
-        return [
-            *listed,
-            *(_Listed(each.name, [_number(board, row, each) for row in rows], each) for each in board.columns),
-        ]
+        return listed + [(each.name, [_number(board, row, each) for row in rows], each) for each in board.columns]
     reference, primary, heads = reference_row(board), board.primary, [row.head for row in rows]
     main = MainTable(board, reference)
-    listed.append(_Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary))
+    listed.append((primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary))
     if reference:
         cells = [
             _with(head.delta, (head.delta_low, head.delta_high), main.digits, sign=True) if head else DASH
             for head in heads
         ]
         cells[rows.index(reference)] = "reference"
-        listed.append(_Listed("Difference", cells))
+        listed.append(("Difference", cells, None))
     if main.has_oracle:
-        listed.append(_Listed("% of oracle", [share(head.share_of_oracle if head else None) for head in heads]))
-    listed.append(_Listed("n/N", [f"{head.n:,}/{board.n_items:,}" if head else DASH for head in heads]))
+        listed.append(("% of oracle", [share(head.share_of_oracle if head else None) for head in heads], None))
+    listed.append(("n/N", [f"{head.n:,}/{board.n_items:,}" if head else DASH for head in heads], None))
     if main.has_read:
-        listed.append(_Listed("Characters", [count(head.read if head else None) for head in heads]))
+        listed.append(("Characters", [count(head.read if head else None) for head in heads], None))
     return listed
 
 
@@ -115,11 +99,10 @@ def _rank(row: BoardRow) -> str:
     return f"{head.rank} ({head.rank_low}–{head.rank_high}{tie})"
 
 
-def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: int, *, sign: bool = False) -> str:
+def _with(value: float | None, ends: Interval, digits: int, *, sign: bool = False) -> str:
     """A number with its interval: `0.52 (0.42 to 0.63)`."""
-    shown, (low, high) = fixed(value, digits, sign=sign), ends
-    interval = value is not None and low is not None and high is not None
-    return f"{shown} ({fixed(low, digits)} to {fixed(high, digits)})" if interval else shown
+    interval = between(*ends, lambda end: fixed(end, digits))
+    return fixed(value, digits, sign=sign) + (f" ({interval})" if value is not None and interval else "")
 
 
 def _number(board: Board, row: BoardRow, column: Column) -> str:
@@ -130,7 +113,7 @@ def _number(board: Board, row: BoardRow, column: Column) -> str:
     return shown if cell.n == board.n_items else f"{shown} (n={cell.n:,})"
 
 
-def _markdown_text(text: str) -> str:
+def markdown_text(text: str) -> str:
     """A text escaped for Markdown, on one line."""
     return re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", " ".join(visible(text).split()))
 
@@ -151,7 +134,7 @@ _LATEX = {
 }
 
 
-def _latex_text(text: str) -> str:
+def latex_text(text: str) -> str:
     """A text escaped for LaTeX, on one line, without ligatures; beyond accented letters, code points are shown."""
     plain, shown = re.sub("([-'])(?=\\1)", "\\1\0", " ".join(visible(text).split())), []
     for mark in plain:

@@ -36,7 +36,12 @@ def spans_by_item(roster: Roster) -> pl.DataFrame:
     after, hole = pl.col("target_line") + pl.max_horizontal(n_lines, 1), pl.col("target_line")
     own = known.select("item", path="target_path", query="query_line_start", hole=hole, after=after, place=0)
     paths = pl.concat([frame.select("item", "path") for frame in (gold, own, hits)]).unique()
-    files = _files(roster, paths.join(pools, on="item"))
+    # The existing files, with a number of characters per line.
+    existing = roster.files.join(paths.join(pools, on="item").lazy(), on=["pool_id", "path"])
+    known_files = existing.select("item", "path", "pool_id", "sha256").collect()
+    blobs = lake.scan("blobs").filter(pl.col("sha256").is_in(known_files["sha256"].unique().implode()))
+    one_each = known_files.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True).lazy()
+    files = one_each.join(blobs.select("sha256", "n_lines", n_nws="line_nws"), on="sha256").drop("sha256").collect()
     # Number the files of each item from 0, files with gold first.
     numbered = (
         paths.join(gold.select("item", "path", is_gold=True).unique(), on=["item", "path"], how="left")
@@ -91,16 +96,6 @@ def _hits(roster: Roster) -> pl.LazyFrame:
     return kept.filter(~is_ranked | is_within).select(
         "run", "item_id", "part", "step", "rank", path.alias("path"), "line_start", "line_end"
     )
-
-
-def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
-    """The existing files among `paths`: item, path, pool_id, n_lines and n_nws (a list with a number per line)."""
-    existing = roster.files.join(paths.lazy(), on=["pool_id", "path"])
-    known = existing.select("item", "path", "pool_id", "sha256").collect()
-    blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(known["sha256"].unique().implode()))
-    texts = blobs.select("sha256", "n_lines", n_nws="line_nws")
-    one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)
-    return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
 
 
 def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyFrame:

@@ -42,10 +42,10 @@ def chosen(
 ) -> tuple[pl.DataFrame, str]:
     """The items to show as text (item_id, licence; any licence if `is_local`), and why others are not."""
     wanted = roster.items.filter("scorable").select("item_id", "repo")
-    is_edition = roster.board.benchmark.is_edition
-    if is_edition or which is ItemText.NONE:
-        why = "these results ship without texts." if is_edition else "this site was built without it."
-        return wanted.clear().rename({"repo": "licence"}), why
+    if roster.board.benchmark.is_edition:
+        return wanted.clear().rename({"repo": "licence"}), "these results ship without texts."
+    if which is ItemText.NONE:
+        return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
     which = which or (ItemText.SAMPLE if wanted.height > MANY_ITEMS else ItemText.FULL)
     if which is ItemText.SAMPLE:
         wanted = stratified(wanted, N_SAMPLED)
@@ -54,13 +54,10 @@ def chosen(
         mine = classes.filter(pl.col("run").is_in(first)).group_by("item_id").agg(found=pl.col("class") == 0)
         flips = mine.filter(pl.col("found").list.any() & ~pl.col("found").list.all())
         wanted = wanted.join(flips, on="item_id", how="semi", maintain_order="left")
-    known = {
-        licence["repo"]: licence["licence"]
-        for licence in roster.board.benchmark.licences
-        if is_local or permits(licence["licence"])
-    }
-    licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
-    shown = wanted.select("item_id", licence=licences.fill_null("") if is_local else licences).drop_nulls()
+    known = [each for each in roster.board.benchmark.licences if is_local or permits(each["licence"])]
+    licences = pl.DataFrame(known, {"repo": pl.String, "licence": pl.String}).unique("repo", keep="last")
+    shown = wanted.join(licences, on="repo", how="left" if is_local else "inner", maintain_order="left")
+    shown = shown.select("item_id", pl.col("licence").fill_null(""))
     if is_local:
         return shown, f"it is not among the items asked for ({which.value})."
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
@@ -100,7 +97,7 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         .agg(has_gold=is_gold.any())
         .sort("item", ~pl.col("has_gold"), "path")
         # Many lines are grouped, sorted and joined faster by numbers than by texts.
-        .with_columns(file=pl.int_range(pl.len()), content=pl.col("sha256").rank("dense"))
+        .with_columns(file=pl.int_range(pl.len()))
     )
     known = (
         spans.lazy()
@@ -121,8 +118,8 @@ def texts_by_item(roster: Roster, of: pl.DataFrame, answers: pl.DataFrame, *, is
         known.lazy()
         .group_by("file", maintain_order=True)
         .agg("line", n=pl.col("line") + 1, gold=pl.col("is_gold").cast(pl.Int8))
-        .join(shown_files.lazy().select("file", "item", "path", "content"), on="file", maintain_order="left")
-        .join(words, on="content", maintain_order="left")
+        .join(shown_files.lazy(), on="file", maintain_order="left")
+        .join(words, on="sha256", maintain_order="left")
         .with_columns(pl.col("text", "kinds").list.gather(pl.col("line")))
         .with_columns(kinds=pl.when(is_coloured).then("kinds").otherwise([]))
         .group_by("item", maintain_order=True)
@@ -165,21 +162,20 @@ def _ranges(answers: pl.DataFrame) -> pl.LazyFrame:
 
 
 def _lines(roster: Roster, files: pl.DataFrame, *, is_coloured: bool) -> pl.LazyFrame:
-    """The lines of each content: content, text, kinds (null if not highlighted)."""
-    contents = files.select("sha256", "content").unique()
+    """The lines of each content: sha256, text, kinds (null if not highlighted)."""
     # Lexers would take a carriage return for the end of a line, which it is not here.
     text = pl.col("text").str.replace_all("\r\n", "\n", literal=True).str.replace_all("\r", "␍", literal=True)
-    blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(contents["sha256"].implode()))
-    stored = blobs.select("sha256", text).collect().join(contents, on="sha256")
-    golden = files.filter("has_gold").sort("path", "language").unique("content", keep="first", maintain_order=True)
-    of = golden.join(stored, on="content").select("content", "path", "language", "text").filter(pl.lit(is_coloured))
+    blobs = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(files["sha256"].unique().implode()))
+    stored = blobs.select("sha256", text).collect()
+    golden = files.filter("has_gold").sort("path", "language").unique("sha256", keep="first", maintain_order=True)
+    of = golden.join(stored, on="sha256").select("sha256", "path", "language", "text").filter(pl.lit(is_coloured))
     kinds = [list(_line_kinds(path, language, text)) for _, path, language, text in of.iter_rows()]
-    kinds_of = of.lazy().select("content", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
+    kinds_of = of.lazy().select("sha256", kinds=pl.Series(kinds, dtype=pl.List(pl.String)))
     line, n_characters = pl.element(), pl.element().str.len_chars()
     cut = pl.format("{}… ({} characters)", line.str.head(_MAX_LINE), n_characters)
     shown = pl.when(n_characters > _MAX_LINE).then(cut).otherwise(line)
-    lines = stored.select("content", pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown))
-    return lines.lazy().join(kinds_of, on="content", how="left")
+    lines = stored.select("sha256", pl.col("text").str.strip_suffix("\n").str.split("\n").list.eval(shown))
+    return lines.lazy().join(kinds_of, on="sha256", how="left")
 
 
 def _line_kinds(path: str, language: str, text: str) -> Iterator[str]:

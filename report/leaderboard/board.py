@@ -65,16 +65,16 @@ class BoardRow:
         self.interval: Interval = head.interval if head else (None, None)
         self.comparable = head is not None and not head.state
         self.n = head.n if head else 0
-        self.state = "" if self.comparable else self._state()
 
-    def _state(self) -> str:
-        """Why the run is not compared, in a few words."""
+    @property
+    def state(self) -> str:
+        """Why the run is not compared, in a few words; empty if it is."""
+        if self.comparable:
+            return ""
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
-        if self.head is None and not self.run.comparable:
-            return str(self.run.status)
-        share = f"{self.n:,} of {counted(self.n_items, 'item')}"
-        return share if self.run.comparable else f"{self.run.status}: {share}"
+        share = f"{self.n:,} of {counted(self.n_items, 'item')}" if self.head or self.run.comparable else ""
+        return ": ".join(filter(None, ["" if self.run.comparable else self.run.status, share]))
 
     def cell(self, column: Column, average: Aggregate | None = None) -> Cell | None:
         """The cell of a column in the protocol's or another average; None if there is none."""
@@ -107,9 +107,9 @@ class BoardRow:
 class Board:
     """The leaderboard of one protocol over one slice (`where`: name and value), ordered by the first column.
 
-    `rows` are runs over all items, best first; `unranked` are limited, partial and failed runs and means over fewer
-    items. `systems` and `apart` are these without baselines; `in_parts` is systems, apart, baselines. `by_slice` are
-    the `numbers` by the primary metric in the protocol's average, over all slices.
+    Of `every` run, best first, `rows` are those over all items; `unranked` are limited, partial and failed runs and
+    means over fewer items. `systems` and `apart` are these without baselines; `in_parts` is systems, apart, baselines.
+    `by_slice` are the `numbers` by the primary metric in the protocol's average, over all slices.
     """
 
     def __init__(
@@ -118,8 +118,7 @@ class Board:
         protocol: ProtocolRow,
         where: tuple[str, str],
         columns: Sequence[Column],
-        rows: Sequence[BoardRow],
-        unranked: Sequence[BoardRow],
+        every: Sequence[BoardRow],
         numbers: pl.DataFrame,
     ) -> None:
         self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
@@ -128,15 +127,17 @@ class Board:
         self.view = f"{where[0]}={visible(where[1])}"
         self.primary, self.average = columns[0], protocol.primary.aggregate
         self.averaging = AVERAGES[self.average].meaning
-        self.rows, self.unranked, self.every = rows, unranked, [*rows, *unranked]
-        self.systems = [row for row in rows if not row.run.baseline]
-        self.apart = [row for row in unranked if not row.run.baseline]
+        self.rows, self.unranked = ([row for row in every if row.comparable is flag] for flag in (True, False))
+        self.every = [*self.rows, *self.unranked]
+        self.systems, self.apart = (
+            [row for row in rows if not row.run.baseline] for rows in (self.rows, self.unranked)
+        )
         self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.numbers = numbers.filter(pl.col("run_id").is_in(list(self.runs)))
         self.by_slice = self.numbers.filter(is_shown=True, **self.primary.where)
         self.n_items = max((row.n_items for row in self.every), default=0)
-        self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in rows or unranked)
+        self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.rows or self.unranked)
         tasks = [protocol.task, *(row.run.task for row in self.every), *protocol.tasks]
         # The value of the slice for each item, as an expression over table `items`.
         of_columns = [pl.col(name).fill_null("none") for name in where[0].split("/")]
@@ -186,15 +187,14 @@ def grids(rows: pl.DataFrame, run_ids: Sequence[str], item_ids: pl.Series, **col
 
 def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str] | None = None) -> Board:
     """The leaderboard of a protocol over the slice `where` (name and value), by default the one it opens on."""
-    here = {"is_opening": True} if where is None else dict(zip(("slice", "slice_value"), where, strict=True))
+    view = ("slice", "slice_value")
+    here = dict(zip(view, where, strict=True)) if where else {"is_opening": True}
     is_here = pl.all_horizontal(pl.col(name) == value for name, value in here.items())
     is_primary = pl.col("is_shown") & (pl.col("position") == 0)
     is_precision = (pl.col("metric") == "line_precision") & (pl.col("average") == "micro")
     numbers = facts.board_rows(protocol).filter(is_here | is_primary | is_precision).collect()
     rows = numbers.filter(**here)
-    if where is None:
-        opening = rows.select("slice", "slice_value").head(1).rows()
-        where = opening[0] if opening else (protocol.headline["slice"], protocol.headline["slice_value"])
+    where = where or next(rows.select(view).iter_rows(), (protocol.headline["slice"], protocol.headline["slice_value"]))
     cells: dict[str, dict[tuple[Measure, Aggregate], Cell]] = {}
     for row in rows.iter_rows(named=True):
         measure = (row["granularity"], row["metric"], row["k"])
@@ -212,5 +212,4 @@ def build_board(facts: TablesRead, protocol: ProtocolRow, where: tuple[str, str]
         and (run.run_id in cells or (run.status == FAILED and run.task in protocol.tasks))
     ]
     every.sort(key=lambda row: row.place(protocol.primary.aggregate))
-    ranked, unranked = ([row for row in every if row.comparable is flag] for flag in (True, False))
-    return Board(facts, protocol, where, columns, ranked, unranked, numbers)
+    return Board(facts, protocol, where, columns, every, numbers)

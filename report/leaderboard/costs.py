@@ -105,8 +105,7 @@ def _frontier(
         for run_id, of in by_run.items()
         for run in [of[0].row.run]
     ]
-    order = list(by_run)
-    front = [(order.index(run_id), by_run[run_id].index(offer)) for offer in edge for run_id in [offer.row.run.run_id]]
+    front = [(offer.cost, offer.value, [*by_run].index(offer.row.run.run_id)) for offer in edge]
     priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
     listed = "; ".join(f"{offer.row.run.full_name} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"

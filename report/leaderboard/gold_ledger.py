@@ -52,12 +52,10 @@ def ledger_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
     shares = board.facts.ledger.filter(protocol=board.protocol.name, slice=board.slice[0])
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k, "average": "micro"}
     precisions = board.numbers.filter(slice=board.slice[0], **lines).drop_nulls("value")
-    for rows, name, share in (
-        (shares, "class", "micro"),
-        (precisions.with_columns(metric=pl.lit("precision")), "metric", "value"),
-    ):
-        for value, run_id, of, number in rows.select("slice_value", "run_id", name, share).iter_rows():
-            by_value.setdefault(value, {}).setdefault(run_id, {})[of] = number
+    of_run = ("slice_value", "run_id")
+    numbers = [shares.select(*of_run, "class", "micro"), precisions.select(*of_run, pl.lit("precision"), "value")]
+    for value, run_id, name, number in (row for frame in numbers for row in frame.iter_rows()):
+        by_value.setdefault(value, {}).setdefault(run_id, {})[name] = number
     return by_value
 
 

@@ -24,16 +24,15 @@ def shade(value: float | None, least: float, most: float) -> int:
 def heats_of(board: Board) -> list[dict[str, Any]]:
     """A shaded grid per slice, the values with the most items as columns; of identical grids only the first."""
     is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
-    mine, grids, heats = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS), [], []
+    mine, heats = board.by_slice.filter(is_compared, pl.col("slice") != ALL_ITEMS), list[dict[str, Any]]()
     for name in sorted(mine["slice"].unique(), key=place_of):
         part = mine.filter(slice=name)
         sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
         columns = [(value, sizes[value]) for value in sorted(sizes, key=number_key)]
         at = {(run_id, value): score for run_id, value, score in part["run_id", "slice_value", "value"].iter_rows()}
         rows = [(row, [at.get((row.run.run_id, value)) for value, _ in columns]) for row in board.rows]
-        if len(columns) < 2 or (columns, rows) in grids:
+        if len(columns) < 2 or any((heat["columns"], heat["rows"]) == (columns, rows) for heat in heats):
             continue
-        grids.append((columns, rows))
         systems = [scores for row, scores in rows if not row.run.baseline] or [scores for _, scores in rows]
         known = [score for scores in systems for score in scores if score is not None] or [0.0]
         n_values, n_items = board.slice_size(name)
@@ -111,7 +110,10 @@ class MainTable:
 
 
 def controls_of(board: Board) -> dict[str, Any]:
-    """The options of a board's controls, as values and labels."""
+    """The options of a board's controls, as values and labels.
+
+    A value of a slice has its number of items, in all and with the primary metric applicable.
+    """
     cuts = sorted({column.k for column in board.columns if column.k})
     budgets = {column.k for column in board.columns if column.rule.cut == "budget"}
     with_cuts = {column.metric for column in board.columns if column.k}
@@ -120,35 +122,30 @@ def controls_of(board: Board) -> dict[str, Any]:
     known = list(dict.fromkeys(column.granularity for column in board.columns))
     # With four granularities or more, the table can be limited to one.
     levels = sorted(known, key=[*_LEVELS, *known].index) if len(known) >= 4 else []
+    n_items = pl.col("n_items")
+    sizes = board.by_slice.group_by("slice", "slice_value").agg(
+        n_items.max(), asked=(n_items - pl.col("n_not_applicable")).max()
+    )
+    values = {name: sorted(of, key=lambda row: number_key(row[0])) for name, of in sizes.rows_by_key("slice").items()}
+    # A slice with a single value contains the same items as `all`, so it is left out.
+    kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]
+    kept.sort(key=lambda name: (name != board.slice[0], name != ALL_ITEMS, place_of(name)))
     return {
         "metrics": list({column.metric: column for column in reversed(board.columns)}.values())[::-1],
         "levels": [(name, name) for name in levels],
         "cut_title": "Budget" if budgets == set(cuts) else "Cut-off" if budgets else "Results",
         "cuts": [("", "final"), *words] if has_whole else words,
         "kinds": sorted({row.run.kind for row in board.every if not row.run.baseline}),
-        "slices": slices_of(board),
+        "slices": [
+            {
+                "name": name,
+                "title": title_of(name),
+                "values": [[visible(value), *of] for value, *of in values[name]],
+                **dict(zip(("n_values", "n_items"), board.slice_size(name), strict=True)),
+            }
+            for name in kept
+        ],
     }
-
-
-def slices_of(board: Board) -> list[dict[str, object]]:
-    """The slices to choose from; a value has its number of items, in all and with the primary metric applicable."""
-    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
-    sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=n_asked)
-    values: dict[str, dict[str, tuple[int, int]]] = {}
-    for name, value, *of in sizes.iter_rows():
-        values.setdefault(name, {})[value] = (of[0], of[1])
-    # A slice with a single value contains the same items as `all`, so it is left out.
-    kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]
-    return [
-        {
-            "name": name,
-            "title": title_of(name),
-            "values": [[visible(value), *values[name][value]] for value in sorted(values[name], key=number_key)],
-            "n_values": board.slice_size(name)[0],
-            "n_items": board.slice_size(name)[1],
-        }
-        for name in sorted(kept, key=lambda name: (name != board.slice[0], name != ALL_ITEMS, place_of(name)))
-    ]
 
 
 def average_table(board: Board, average: Aggregate, reference: BoardRow | None) -> dict[str, Any]:

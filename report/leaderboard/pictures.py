@@ -10,9 +10,9 @@ import polars as pl
 
 from lake.averages import AVERAGES
 from lake.text import counted
-from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw_figure
+from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw
 from report.format import count, score, signed, slug
-from report.leaderboard.board import Board, BoardRow
+from report.leaderboard.board import Board
 from report.models import ALL_ITEMS, RunRow
 
 SAME = 5e-4
@@ -69,8 +69,7 @@ def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
         return None
     labels, curves = labels_of([run for run, _ in lines]), []
     for run, values in lines:
-        points = [(size, value) for size, value in zip(sizes, values, strict=True) if value is not None]
-        places, known = zip(*points, strict=True)
+        places, known = zip(*((size, n) for size, n in zip(sizes, values, strict=True) if n is not None), strict=True)
         curves.append(Curve(labels[run.run_id], known, run.drawn, places, run.system))
     rows = [
         {"system": curve.system, "kind": curve.kind, "files": size, "value": value}
@@ -93,11 +92,12 @@ _BUDGET = 8_000
 def figure_of(
     board: Board, name: str, title: str, function: str, what: Sequence[object], rows: Sequence[Mapping[str, object]]
 ) -> Figure:
-    """A figure of a board, made by :func:`draw_figure`; `name` must be unique on the board."""
+    """A figure of a board, drawn by a function from the arguments `what`; `name` must be unique on the board."""
     path = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{name}"
     part = "" if board.slice[0] == ALL_ITEMS else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return draw_figure(path, title, population, function, what, rows)
+    about = (path, title, population, pl.DataFrame(rows, infer_schema_length=None).write_csv())
+    return Figure(*about, draw(function, *what, about=about))
 
 
 def labels_of(runs: Sequence[RunRow]) -> dict[str, str]:
@@ -132,7 +132,11 @@ def steps_of(board: Board) -> dict[str, Any] | None:
     mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=granularity)
     covered = {run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")}
     rows = [(row, *covered[row.run.run_id]) for row in board.every if row.run.run_id in covered]
-    shown = [row.run for row in _drawn([row for row, _, _ in rows if row.comparable])]
+    # The best of every kind, then the best of all others.
+    compared = [row.run for row, *_ in rows if row.comparable]
+    first = {run.drawn: run for run in reversed(compared)}.values()
+    chosen = [*first, *(run for run in compared if run not in first and not run.baseline)][:MAX_CURVES]
+    shown = [run for run in compared if run in chosen]
     if not shown:
         return None
     labels = labels_of(shown)
@@ -151,14 +155,6 @@ def steps_of(board: Board) -> dict[str, Any] | None:
         "without": [row.run.full_name for row in board.rows if row.run.run_id not in covered],
         "figure": line_figure(board, "steps", title, ("Step", of), curves, numbers),
     }
-
-
-def _drawn(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """At most MAX_CURVES rows, in the given order: the best of every kind, then the best of all others."""
-    first = {row.run.drawn: row for row in reversed(rows)}.values()
-    others = (row for row in rows if row not in first and not row.run.baseline)
-    chosen = [*first, *others][:MAX_CURVES]
-    return [row for row in rows if row in chosen]
 
 
 def chunk_sizes(board: Board) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from operator import itemgetter
 from statistics import median
 from typing import Any
 
@@ -56,27 +55,27 @@ def board_sentence(board: Board) -> str:
     return f"By lines: {_continued(first)} By files: {_continued(second)}" if second else first
 
 
-def best_agents(board: Board) -> list[tuple[str, BoardRow, Column]]:
-    """(level, best agent, column) for each of LEVELS; empty unless the reference and an agent have scores in both."""
-    shown, reference = list[tuple[str, BoardRow, Column]](), reference_row(board)
+def best_agents(board: Board) -> list[tuple[Column, BoardRow, BoardRow]]:
+    """(column, reference, best agent) for each of LEVELS; empty unless both have scores in each column."""
+    shown, reference = list[tuple[Column, BoardRow, BoardRow]](), reference_row(board)
     for level in LEVELS:
         column = column_at(board, level)
         known = [row for row in board.rows if column and row.value(column, board.average) is not None]
         agents = [row for row in known if row.run.has_steps]
-        if column is None or reference not in known or not agents:
+        if column is None or reference is None or reference not in known or not agents:
             return []
-        shown.append((level, min(agents, key=lambda row: row.cells[column.measure, board.average].place), column))
+        best = min(agents, key=lambda row: row.cells[column.measure, board.average].place)
+        shown.append((column, reference, best))
     return shown
 
 
 def agents_sentence(board: Board) -> str:
     """The verdicts on the best agents by lines and by files, in words; empty if :func:`best_agents` is."""
-    parts, reference = [], reference_row(board)
-    for level, agent, column in best_agents(board):
-        rows = [agent, *([reference] if reference else [])]
-        numbers = [(row.run.run_id, row.value(column, board.average), row.comparable) for row in rows]
+    parts = []
+    for column, *rows in best_agents(board):
+        numbers = [(row.run.run_id, row.value(column, board.average), row.comparable) for row in reversed(rows)]
         verdict = _verdict(board, numbers, _with_reference(board).get((*column.measure, *board.slice), {}))
-        parts.append(f"By {level}s: {_continued(sentence(board, verdict, 'the best agent'))}")
+        parts.append(f"By {column.granularity}s: {_continued(sentence(board, verdict, 'the best agent'))}")
     return " ".join(parts)
 
 
@@ -101,22 +100,17 @@ def _with_reference(board: Board) -> dict[tuple[Any, ...], dict[tuple[str, str],
     is_with_it = (pl.col("run_a") == reference) | (pl.col("run_b") == reference)
     stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name)
     compared = both_ways(stored.filter(is_with_it, protocol=board.protocol.name)).filter(run_a=reference)
-    columns = ("verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
-    pairs: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
-    view_of = itemgetter(*_VIEW)
-    for row in compared.select(*_VIEW, "run_a", "run_b", *columns).collect().iter_rows(named=True):
-        pairs.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
-    return pairs
+    columns = ("run_a", "run_b", "verdict", "delta", "low", "high", "smallest_detectable", "exploratory", "unit")
+    by_view = compared.select(*_VIEW, *columns).collect().rows_by_key(_VIEW, named=True)
+    return {view: {(row["run_a"], row["run_b"]): row for row in rows} for view, rows in by_view.items()}
 
 
 @cache
 def sentences(board: Board) -> dict[str, dict[str, str]]:
     """Column → `slice=value` → the verdict: all metrics in the opening slice, the primary metric in every slice."""
-    pairs, lines = _with_reference(board), dict[tuple[Any, ...], list[tuple[str, float | None, bool]]]()
-    numbers = board.numbers.filter("is_shown").sort("place").select(*_VIEW, "run_id", "value", "state")
-    for *view, run_id, value, state in numbers.iter_rows():
-        lines.setdefault(tuple(view), []).append((run_id, value, not state))
-    concluded: dict[str, dict[str, str]] = {}
+    pairs, is_whole = _with_reference(board), pl.col("state") == ""
+    numbers = board.numbers.filter("is_shown").sort("place").select(*_VIEW, "run_id", "value", is_whole)
+    lines, concluded = numbers.rows_by_key(_VIEW), dict[str, dict[str, str]]()
     for column in board.columns:
         first = "ranked first" if column is board.primary else f"first by {column.title}"
         for of_view in pairs if column.rule.direction != "neither" else ():

@@ -1,10 +1,11 @@
 """How often the 95 % intervals of `evaluate.statistics.intervals` cover the true mean in simulations."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
+
+import polars as pl
 
 from lake.averages import FEWEST_REPOS
 
@@ -30,9 +31,7 @@ TABLE = Path(__file__).with_name("simulated_coverage.csv")
 @cache
 def simulated_coverage() -> Mapping[tuple[str, int, float], tuple[float, ...]]:
     """(distribution, repositories, correlation) → per cent of intervals that cover the truth, for each of MEANS."""
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file)
-    return {(kind, int(n), float(alike)): tuple(map(float, shares)) for kind, n, alike, *shares in rows}
+    return {row[:3]: row[3:] for row in pl.read_csv(TABLE).iter_rows()}
 
 
 def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: bool) -> str:

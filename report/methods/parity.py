@@ -121,7 +121,5 @@ class Parity(NamedTuple):
 
 def parity_rows() -> list[Parity]:
     """The rows of the table of parity, one per quantity compared."""
-    kinds = {"n_compared": pl.Int64, "n_equal": pl.Int64, "largest_difference": pl.Float64}
-    rows = pl.read_csv(PARITY_TABLE, schema={name: kinds.get(name, pl.String()) for name in Parity._fields})
-    texts = pl.col(pl.String).fill_null("")
-    return [Parity(*row) for row in rows.with_columns(texts).iter_rows()]
+    rows = pl.read_csv(PARITY_TABLE, schema_overrides={"largest_difference": pl.Float64, "explanation": pl.String})
+    return [Parity(*row) for row in rows.with_columns(pl.col("explanation").fill_null("")).iter_rows()]

@@ -6,7 +6,7 @@ the list of distinct numbers, from 1; 0 means no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
@@ -28,10 +28,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     every = [outcomes for outcomes in map(BoardOutcomes, material.every_board) if len(outcomes.rows) > 1]
     files: dict[str, bytes] = {}
     for outcomes in every:
-        files |= outcome_files(outcomes, _said(outcomes))
-        for number, stratum in enumerate(outcomes.strata):
-            name = f"{outcomes.name}/slice-{number}"
-            files[f"{name}.js"] = data_file(name, _stratum(outcomes, stratum))
+        files |= outcome_files(outcomes)
     boards_of = [
         (benchmark, page_path("pairs", name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
         for name, benchmark in material.benchmarks.items()
@@ -77,14 +74,10 @@ def _said(outcomes: BoardOutcomes) -> dict[str, object]:
 def _stratum(outcomes: BoardOutcomes, value: str) -> dict[str, object]:
     """The data of one value of the slice: each run's score with interval, ledger and precision, and all comparisons."""
     board, run_ids = outcomes.board, outcomes.run_ids
-    rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
-    cells = {row["run_id"]: row for row in rows.iter_rows(named=True)}
-    ledger = ledger_of(board).get(value, {})
+    rows = board.by_slice.filter(slice=board.slice[0], slice_value=value).select("run_id", "value", "low", "high", "n")
+    means, ledger = rows.rows_by_key("run_id", unique=True), ledger_of(board).get(value, {})
     return {
-        "means": [
-            [cell[name] for name in ("value", "low", "high", "n")] if (cell := cells.get(run_id)) else None
-            for run_id in run_ids
-        ],
+        "means": [means.get(run_id) for run_id in run_ids],
         "ledger": [
             [of_run.get(name, 0.0) for name in LEDGER_TITLES]
             if (of_run := ledger.get(run_id, {})).keys() - {"precision"}
@@ -105,7 +98,10 @@ PAIR_COLUMNS = (
 
 
 class BoardOutcomes:
-    """A board's rows with scores, the values of its slice (`strata`), items, and pairs (differences: b minus a)."""
+    """A board's rows with scores, the values of its slice (`strata`), items, and pairs (differences: b minus a).
+
+    The items are the scorable ones of all strata, sorted by stratum, then by id, with numbers in ids in numeric order.
+    """
 
     def __init__(self, board: Board) -> None:
         self.board = board
@@ -115,53 +111,61 @@ class BoardOutcomes:
         slice_, first = board.slice
         others = {*board.by_slice.filter(slice=slice_)["slice_value"]} - {first}
         self.strata = [first, *sorted(others, key=number_key)]
-        self.items, self.pairs = _items(board, self.strata), _pairs(board, self.run_ids, self.strata)
+        view = {"protocol": board.protocol.name, "slice": slice_, "granularity": board.primary.granularity}
+        pairs = board.facts.comparisons.lazy().filter(pl.col("slice_value").is_in(self.strata), **view)
+        a, b = (pl.col(run).cast(pl.Enum(self.run_ids), strict=False).to_physical() for run in ("run_a", "run_b"))
+        ordered = both_ways(pairs).with_columns(a=a, b=b).filter(pl.col("b") < pl.col("a"))
+        self.pairs = ordered.select(*PAIR_COLUMNS, "slice_value").sort("b", "a").collect()
+        prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
+        items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
+        self.items = (
+            items.with_columns(stratum=board.value_of_item.cast(pl.Enum(self.strata), strict=False).to_physical())
+            .drop_nulls("stratum")
+            .sort("stratum", pl.coalesce(prefix, "item_id"), number.cast(pl.Int64), "item_id")
+            .select("item_id", "repo", "language", "stratum")
+            .collect()
+        )
 
 
-def _pairs(board: Board, run_ids: Sequence[str], strata: Sequence[str]) -> pl.DataFrame:
-    view = {"protocol": board.protocol.name, "slice": board.slice[0], "granularity": board.primary.granularity}
-    places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
-    return (
-        both_ways(board.facts.comparisons.lazy().filter(pl.col("slice_value").is_in(strata), **view))
-        .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
-        .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
-        .filter(pl.col("b") < pl.col("a"))
-        .select(*PAIR_COLUMNS, "slice_value")
-        .sort("b", "a")
-        .collect()
-    )
-
-
-def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
-    """The scorable items of all strata, sorted by stratum, then by id, with numbers in ids in numeric order."""
-    kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
-    prefix, number = (pl.col("item_id").str.extract(_NUMBERED, group) for group in (1, 2))
-    return (
-        board.facts.lake.scan("items", benchmark=board.benchmark.name)
-        .filter("scorable")
-        .with_columns(slice_value=board.value_of_item, prefix=prefix, number=number.cast(pl.Int64))
-        .join(pl.LazyFrame({"slice_value": strata, "stratum": range(len(strata))}, kinds), on="slice_value")
-        .sort("stratum", pl.coalesce("prefix", "item_id"), "number", "item_id")
-        .select("item_id", "repo", "language", "stratum")
-        .collect()
-    )
-
-
-def outcome_files(outcomes: BoardOutcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The data files of a board, as path and content: one per run, then one on the items with `about_board` in it."""
-    n_items = outcomes.items.height
-    total, n, gold = np.zeros(n_items), np.zeros(n_items), np.full(n_items, np.nan)
+def outcome_files(outcomes: BoardOutcomes) -> Iterator[tuple[str, bytes]]:
+    """The data files of a board, as path and content: one per run, one on the board and items, one per stratum."""
+    items = outcomes.items
+    total, n, gold = np.zeros(items.height), np.zeros(items.height), np.full(items.height, np.nan)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
     every = _values(outcomes)
     for number, row in enumerate(outcomes.rows):
         values, name = {of: grid[number] for of, grid in every.items()}, f"{outcomes.name}/{run_key(row.run.run_id)}"
+        is_known, why = ~np.isnan(values["value"]), np.nan_to_num(values["why"])
         gold = np.where(np.isnan(gold), values["n_gold"], gold)
         if row in systems:
             total += np.nan_to_num(values["value"])
-            n += ~np.isnan(values["value"])
-        yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
-    about = {**about_board, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": coded_numbers(gold)}
-    yield f"{outcomes.name}.js", data_file(outcomes.name, about)
+            n += is_known
+        coded: dict[str, object] = {"value": coded_numbers(values["value"])}
+        if outcomes.board.average == "micro":
+            for of in ("numerator", "denominator"):
+                coded[of] = coded_numbers(np.where(is_known, np.nan_to_num(values[of]), np.nan))
+        if not np.isnan(values["returned"]).all():
+            coded |= {of: coded_numbers(values[of]) for of in ("found", "returned")}
+        if why.any():
+            coded["why"] = _bytes(why, 1)
+        yield f"{name}.js", data_file(name, coded)
+    mean = total / np.maximum(n, 1)
+    most = float(np.abs(mean).max(initial=0.0)) or 1.0
+    described: dict[str, object] = {
+        "n": items.height,
+        "ids": packed_json(items["item_id"].to_list()),
+        "stratum": _bytes(items["stratum"].to_numpy(), int(items["stratum"].n_unique())),
+        # The systems' mean in 255 steps.
+        "ease": _bytes(np.rint(np.maximum(mean, 0) / most * 255), 1),
+    }
+    for name in ("repo", "language"):
+        values_of = items[name].unique().sort()
+        described[f"{name}s"] = values_of.to_list()
+        described[name] = _bytes((items[name].rank("dense") - 1).to_numpy(), len(values_of))
+    yield f"{outcomes.name}.js", data_file(outcomes.name, {**_said(outcomes), **described, "gold": coded_numbers(gold)})
+    for number, stratum in enumerate(outcomes.strata):
+        name = f"{outcomes.name}/slice-{number}"
+        yield f"{name}.js", data_file(name, _stratum(outcomes, stratum))
 
 
 def _values(outcomes: BoardOutcomes) -> dict[str, Grid]:
@@ -183,47 +187,17 @@ def _values(outcomes: BoardOutcomes) -> dict[str, Grid]:
     }
 
 
-def _coded(board: Board, values: Mapping[str, Grid]) -> dict[str, object]:
-    coded: dict[str, object] = {"value": coded_numbers(values["value"])}
-    if board.average == "micro":
-        is_known = ~np.isnan(values["value"])
-        for name in ("numerator", "denominator"):
-            coded[name] = coded_numbers(np.where(is_known, np.nan_to_num(values[name]), np.nan))
-    if not np.isnan(values["returned"]).all():
-        coded |= {name: coded_numbers(values[name]) for name in ("found", "returned")}
-    why = np.nan_to_num(values["why"])
-    return {**coded, "why": _bytes(why, 1)} if why.any() else coded
-
-
 def coded_numbers(values: Grid) -> dict[str, object]:
     """Numbers, coded without loss: the distinct ones, ascending, and each item's position in them from 1 (0: NaN)."""
     is_known = ~np.isnan(values)
-    different, places = np.unique(values[is_known], return_inverse=True)
-    codes = np.zeros(len(values), np.int64)
-    codes[is_known] = places + 1
+    different, codes = np.unique(values[is_known]), np.zeros(len(values), np.int64)
+    codes[is_known] = np.searchsorted(different, values[is_known]) + 1
     return {"values": packed(different.astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 
 
 def _bytes(codes: Grid, largest: int) -> str:
     """Non-negative integers as packed bytes, each as wide as the largest needs: 1, 2 or 4 bytes."""
-    width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
-    return packed(codes.astype(f"<u{width}").tobytes())
-
-
-def _described(items: pl.DataFrame, mean: Grid) -> dict[str, object]:
-    """The items' ids, strata, repositories and languages for scripts; `ease` is the systems' mean in 255 steps."""
-    most = float(np.abs(mean).max(initial=0.0)) or 1.0
-    described: dict[str, object] = {
-        "n": items.height,
-        "ids": packed_json(items["item_id"].to_list()),
-        "stratum": _bytes(items["stratum"].to_numpy(), int(items["stratum"].n_unique())),
-        "ease": _bytes(np.rint(np.maximum(mean, 0) / most * 255), 1),
-    }
-    for name in ("repo", "language"):
-        values = items[name].unique().sort()
-        described[f"{name}s"] = values.to_list()
-        described[name] = _bytes((items[name].rank("dense") - 1).to_numpy(), len(values))
-    return described
+    return packed(codes.astype(np.min_scalar_type(largest).newbyteorder("<")).tobytes())
 
 
 COMPARE_PAGES = Publisher("compare", 60, __doc__, _pages, lambda _: [("Compare", COMPARE)])

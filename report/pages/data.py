@@ -5,7 +5,6 @@ reads a table, and with metadata in Croissant 1.0 (https://docs.mlcommons.org/cr
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Any
 
 from report.downloads import DATA_FOLDER, Stored, table_files
@@ -69,11 +68,13 @@ CARD, CROISSANT = f"{DATA_FOLDER}/README.md", f"{DATA_FOLDER}/croissant.json"
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
-    groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
+    tables: dict[str, list[Stored]] = {}
+    for stored in material.downloads:
+        tables.setdefault(stored.download.name, []).append(stored)
     board = next((boards[0] for boards in material.boards_of.values() if boards and boards[0].rows), None)
     citation = render("citation.txt", {"project": material.project})
     values = {
-        "groups": groups,
+        "groups": [(files[0].download, files) for files in tables.values()],
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
         "recipes": recipes(board, *(table_files(material.downloads, name, [board.benchmark]) for name in _READ))
         if board
@@ -86,9 +87,6 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         "n_rejects": material.rejects.height,
         "stages": material.rejects["stage"].value_counts().sort("stage").rows(),
     }
-    tables: dict[str, list[Stored]] = {}
-    for stored in material.downloads:
-        tables.setdefault(stored.download.name, []).append(stored)
     of_card = {"project": material.project, "tables": tables, "citation": citation}
     files = {
         path: f"{render(template, of_card)}\n".encode()

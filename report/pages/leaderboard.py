@@ -1,7 +1,7 @@
 """Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -9,14 +9,14 @@ import polars as pl
 
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, average_columns
 from report.format import board_page, run_key, slug, visible
-from report.leaderboard.board import Board, BoardRow, Measure
+from report.leaderboard.board import Board, Measure
 from report.leaderboard.costs import by_characters, costs_of
 from report.leaderboard.gold_ledger import shares_of
 from report.leaderboard.main_table import MainTable, average_table, choices_of, controls_of, heats_of, shade
 from report.leaderboard.pictures import chunk_sizes, pool_sizes, steps_of, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
-from report.models import IMPORTED, MEASURE, BenchmarkRow
+from report.models import IMPORTED, MEASURE
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file
 from report.tables_read import TablesRead
@@ -51,6 +51,11 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             # Only here, since these read all numbers of a board.
             section |= {"heats": heats_of(board), "controls": controls_of(board)}
             files |= _files(section) if board.every else {}
+        # Declarations of all names on the boards, and caveats.
+        runs = [row.run for board in boards for row in board.every]
+        columns = {column.metric: column for board in boards for column in board.columns}
+        used = {name for run in runs for name in (run.retriever, run.chunker)}
+        retrievers = [each for each in material.retrievers.values() if each.name in used]
         values = {
             "benchmark": benchmark,
             "sections": sections,
@@ -60,7 +65,15 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             "readings": ways_to_count(boards),
             "costs": costs,
             "shade": shade,
-            **_words(material, benchmark, boards),
+            "has_agents": any(run.has_steps for run in runs),
+            "imported": [run for run in material.runs_of(name) if run.origin == IMPORTED],
+            "metrics": [column.rule for column in columns.values()],
+            "chunkers": [each for each in material.chunkers.values() if each.name in used],
+            "baselines": [each for each in retrievers if "baseline" in each.tags],
+            "retrievers": [each for each in retrievers if "baseline" not in each.tags],
+            # Metrics of chunks depend on how a chunker cuts; those of lines do not.
+            "depends_on_cutting": [each for each, column in columns.items() if column.granularity == "chunk"],
+            "neutral": [each for each, column in columns.items() if column.granularity == "line"],
         }
         description = f"{benchmark.title}: {sections[0]['verdict']}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
@@ -110,35 +123,69 @@ def _coverage(board: Board) -> str:
     return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.rule.micro == "same")
 
 
-def _words(facts: TablesRead, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, object]:
-    """The values of the descriptions below the boards: declarations of all names on them, and caveats."""
-    runs = [row.run for board in boards for row in board.every]
-    columns = {column.metric: column for board in boards for column in board.columns}
-    used = {name for run in runs for name in (run.retriever, run.chunker)}
-    retrievers = [each for name, each in facts.retrievers.items() if name in used]
-    return {
-        "has_agents": any(run.has_steps for run in runs),
-        "imported": [run for run in facts.runs_of(benchmark.name) if run.origin == IMPORTED],
-        "metrics": [column.rule for column in columns.values()],
-        "chunkers": [each for name, each in facts.chunkers.items() if name in used],
-        "baselines": [each for each in retrievers if "baseline" in each.tags],
-        "retrievers": [each for each in retrievers if "baseline" not in each.tags],
-        # Metrics of chunks depend on how a chunker cuts; those of lines do not.
-        "depends_on_cutting": [name for name, column in columns.items() if column.granularity == "chunk"],
-        "neutral": [name for name, column in columns.items() if column.granularity == "line"],
-    }
-
-
 def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
     """The data files of a board: path in the site → content. Differences are to the reference."""
-    board, path = section["board"], section["path"]
+    board, path, reference, verdict = (section[name] for name in ("board", "path", "reference", "verdict"))
     rows = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     names = ("index_seconds", "index_bytes", "query_p50", "query_p95", "hardware")
     costs = {number: [row.run.cost[name] for name in names] for number, row in enumerate(rows) if row.run.cost}
     paths = {column: f"{path}/{slug(column.granularity)}-{slug(column.metric)}-{column.k}" for column in board.columns}
     measures = _measures(board, [row.run.run_id for row in rows])
+    # Views without stored comparisons show the verdict of the opening view, with that view's name.
+    by_view = {**sentences(board)}
+    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
+    about = {
+        "benchmark": visible(board.benchmark.title),
+        "protocol": board.protocol.name,
+        "short": board.protocol.short,
+        "average": board.average,
+        "slice": board.view,
+        "fields": MEASURE_FIELDS,
+        "itemIntervals": f"{ITEM_INTERVALS}. ",
+        "reference": rows.index(reference) if reference else None,
+        "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
+        "citation": board.benchmark.citation,
+        "averages": {name: average.meaning for name, average in AVERAGES.items()},
+        "columns": [
+            {
+                "name": column.name,
+                "title": column.title,
+                "level": column.granularity,
+                "quantity": column.quantity,
+                "better": column.rule.direction,
+                "micro": column.rule.micro,
+                "steps": column.rule.of_steps,
+                "path": to,
+            }
+            for column, to in paths.items()
+        ],
+        "slices": section["controls"]["slices"],
+        "runs": [
+            {
+                "id": run.run_id,
+                "key": run_key(run.run_id),
+                "system": visible(run.system),
+                "name": visible(run.short_name),
+                "by": visible(run.by),
+                "path": quote(board.facts.system_paths[run.system]),
+                "kind": run.kind,
+                "shape": run.drawn,
+                "mark": run.retriever if run.baseline else "",
+                "origin": run.provenance,
+                "whole": run.comparable,
+                "state": "" if run.comparable else row.state,
+                "chunks": run.n_chunks,
+                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
+                "precision": precision,
+            }
+            for row in rows
+            for run, (shares, precision) in [(row.run, shares_of(board).get(row.run.run_id, ((), None)))]
+        ],
+        "verdicts": by_view,
+        "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",
+    }
     return {
-        f"{path}.js": data_file(path, _data(section, rows, [*paths.values()])),
+        f"{path}.js": data_file(path, about),
         f"{path}/costs.js": data_file(f"{path}/costs", costs),
         **{f"{to}.js": data_file(to, measures.get(column.measure, "{}"), is_json=True) for column, to in paths.items()},
     }
@@ -189,63 +236,6 @@ def _measures(board: Board, run_ids: list[str]) -> dict[Measure, str]:
     return {
         measure: "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:[{by[key]}]" for key in sorted(by)) + "}"
         for measure, by in by_measure.items()
-    }
-
-
-def _data(section: Mapping[str, Any], rows: list[BoardRow], paths: list[str]) -> dict[str, object]:
-    board, reference, verdict = section["board"], section["reference"], section["verdict"]
-    # Views without stored comparisons show the verdict of the opening view, with that view's name.
-    by_view = {**sentences(board)}
-    by_view[board.primary.name] = {**by_view.get(board.primary.name, {}), board.view: verdict}
-    return {
-        "benchmark": visible(board.benchmark.title),
-        "protocol": board.protocol.name,
-        "short": board.protocol.short,
-        "average": board.average,
-        "slice": board.view,
-        "fields": MEASURE_FIELDS,
-        "itemIntervals": f"{ITEM_INTERVALS}. ",
-        "reference": rows.index(reference) if reference else None,
-        "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
-        "citation": board.benchmark.citation,
-        "averages": {name: average.meaning for name, average in AVERAGES.items()},
-        "columns": [
-            {
-                "name": column.name,
-                "title": column.title,
-                "level": column.granularity,
-                "quantity": column.quantity,
-                "better": column.rule.direction,
-                "micro": column.rule.micro,
-                "steps": column.rule.of_steps,
-                "path": path,
-            }
-            for column, path in zip(board.columns, paths, strict=True)
-        ],
-        "slices": section["controls"]["slices"],
-        "runs": [
-            {
-                "id": run.run_id,
-                "key": run_key(run.run_id),
-                "system": visible(run.system),
-                "name": visible(run.short_name),
-                "by": visible(run.by),
-                "path": quote(board.facts.system_paths[run.system]),
-                "kind": run.kind,
-                "shape": run.drawn,
-                "mark": run.retriever if run.baseline else "",
-                "origin": run.provenance,
-                "whole": run.comparable,
-                "state": "" if run.comparable else row.state,
-                "chunks": run.n_chunks,
-                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
-                "precision": precision,
-            }
-            for row in rows
-            for run, (shares, precision) in [(row.run, shares_of(board).get(row.run.run_id, ((), None)))]
-        ],
-        "verdicts": by_view,
-        "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}",
     }
 
 

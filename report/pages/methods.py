@@ -111,9 +111,8 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
     for rows, then in ((flags, ""), (reasons, "left out of every average, for every system")):
         ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
         for benchmark, name, n_items, n in ordered.iter_rows():
-            title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
             what, becomes = (f"not scorable: {name}", then) if then else FLAGS.get(name, (name, ""))
-            lines.append((title, what, count(n_items), count(n), becomes))
+            lines.append((facts.benchmarks[benchmark].title, what, count(n_items), count(n), becomes))
     return lines
 
 
@@ -123,25 +122,27 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     if not shown:
         return []
     systems = {run.run_id: run.system for run in facts.runs_of(benchmark) if run.comparable and not run.baseline}
-    key = [*MEASURE, "average"]
-    boards = facts.lake.scan("boards", benchmark=benchmark).filter(pl.col("run_id").is_in(systems), slice=ALL_ITEMS)
+    is_known = (pl.col("run_id").is_in(systems), pl.col("average").is_in(["micro", "macro"]))
+    boards = facts.lake.scan("boards", benchmark=benchmark).filter(*is_known, slice=ALL_ITEMS)
     stored = boards.drop_nulls("value").collect()
     first = stored.filter(protocol=shown[0].name)
     apart = pl.col("value_other") - pl.col("value")
     furthest = apart.abs().arg_max()
     medians = (pl.col("value").median(), pl.col("value_other").median().alias("other"))
     columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
-    both = first.join(stored.filter(pl.col("protocol") != shown[0].name), on=[*key, "run_id"], suffix="_other")
-    grouped = both.sort("run_id").group_by("protocol_other", *key)
-    summary = grouped.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
-    known = {(row["protocol_other"], *(row[name] for name in key)): row for row in summary.iter_rows(named=True)}
+    others, of = stored.filter(pl.col("protocol") != shown[0].name), ["protocol_other", *MEASURE]
+    both = first.join(others, on=[*MEASURE, "average", "run_id"], suffix="_other").sort("run_id")
+    summary = both.group_by(*of, "average").agg(
+        *medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest)
+    )
+    # Ratios of sums where there are any, else means over items.
+    known = summary.sort("average").rows_by_key(of, named=True, unique=True)
     differences = []
     for protocol in facts.protocols.values():
         rows = [
             {"title": column.title, "system": systems[row["run"]]} | row
             for column in columns
-            for means in [[known.get((protocol.name, *column.measure, average)) for average in ("micro", "macro")]]
-            if (row := means[0] or means[1])
+            if (row := known.get((protocol.name, *column.measure)))
         ]
         title = facts.benchmarks[benchmark].title
         differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})

@@ -1,14 +1,13 @@
 """Overview: the answer per benchmark with its interval, where the gold went, every system on every benchmark."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping
 
 from lake.averages import ITEM_NOTE
 from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import by_characters
-from report.leaderboard.gold_ledger import LEDGER_TITLES, GoldShare, shares_of, shown_rows
+from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_of, shown_rows
 from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
 from report.models import RunRow
@@ -16,7 +15,6 @@ from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import TablesRead
 
 _PATH = "index.html"
-_OF_POINT = ("kind", "value", "low", "high")
 QUESTION = "Does searching find the code that is needed?"
 
 
@@ -39,7 +37,16 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     ]
     # The sections below the cards are about published editions, if there are any.
     known = [board for board in known if board.benchmark.is_edition] or known
-    ledgers = [(board, bars) for board in known if (bars := _bars(board))]
+    # A bar: name, with the reason if the run is not compared, run key, shares of the gold, line precision.
+    bars_of = [
+        [
+            (row.run.full_name + (f" ({row.state})" if row.state else ""), run_key(row.run.run_id), *shares)
+            for row in shown_rows(board)
+            if (shares := shares_of(board).get(row.run.run_id)) and shares[0]
+        ]
+        for board in known
+    ]
+    ledgers = [(board, bars) for board, bars in zip(known, bars_of, strict=True) if bars]
     # Benchmarks with agents come first: their ledgers also show what was read and then dropped.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
     # Line coverage by characters read, agents first; without any, the first by a primary metric.
@@ -57,50 +64,33 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     yield Page(_PATH, QUESTION, "overview.html", values, every)
 
 
-def _bars(board: Board) -> list[tuple[str, str, Sequence[GoldShare], float | None]]:
-    """The bars of a board: (system, run key, shares of the gold, line precision), for :func:`shown_rows`."""
-    known = [(row, *shares_of(board).get(row.run.run_id, ((), None))) for row in shown_rows(board)]
-    # Names of runs not compared include the reason: their bars are over fewer items.
-    return [
-        (row.run.full_name + (f" ({row.state})" if row.state else ""), run_key(row.run.run_id), shares, precision)
-        for row, shares, precision in known
-        if shares
-    ]
-
-
 def _forest(board: Board) -> Figure | None:
     """The forest chart of a board: the reference and the best agent, or else :func:`first_of_each`; None if empty."""
-    reference = reference_row(board)
-    of_levels = [
-        [(f"{reference.run.short_name}, {level}s", reference, column), (f"best agent, {level}s", agent, column)]
-        for level, agent, column in best_agents(board)
-        if reference
-    ]
-    shown = [*chain.from_iterable(of_levels)] or first_of_each(board, reference)
+    shown = [
+        (f"{name}, {column.granularity}s", row, column)
+        for column, reference, agent in best_agents(board)
+        for name, row in ((reference.run.short_name, reference), ("best agent", agent))
+    ] or first_of_each(board, reference_row(board))
     if not shown:
         return None
-    cells = [row.cells[column.measure, board.average] for _, row, column in shown]
-    points = [
-        Point(name, row.run.drawn, cell.value or 0.0, *cell.interval)
-        for cell, (name, row, _) in zip(cells, shown, strict=True)
-    ]
+    points, numbers = [], []
+    for name, row, column in shown:
+        cell = row.cells[column.measure, board.average]
+        points.append(Point(name, row.run.drawn, cell.value or 0.0, *cell.interval))
+        of_point = zip(("kind", "value", "low", "high"), points[-1][1:], strict=True)
+        numbers.append({"system": row.run.system, "metric": column.title, **dict(of_point)})
     measures = " and ".join(dict.fromkeys(column.title for _, _, column in shown))
     title = f"{measures}, {board.averaging}, with 95 % intervals{f', {ITEM_NOTE}' if board.is_of_items else ''}"
     scores = "; ".join(f"{point.label} {score(point.value)}" for point in points)
-    numbers = [
-        {"system": row.run.system, "metric": column.title} | {name: getattr(point, name) for name in _OF_POINT}
-        for point, (_, row, column) in zip(points, shown, strict=True)
-    ]
     return figure_of(board, "forest", title, "plots.forest_chart", (points, f"{title}: {scores}."), numbers)
 
 
 def first_of_each(board: Board, reference: BoardRow | None) -> list[tuple[str, BoardRow, Column]]:
     """The (name, row, column) of baselines and the first three systems, each retriever once, with its best chunker."""
     scored = [row for row in board.rows if row.number is not None]
-    first: dict[str, BoardRow] = {}
-    for row in sorted(scored, key=lambda row: row is not reference):
-        first.setdefault(row.run.retriever or row.run.system, row)
-    rows = [row for row in scored if row in first.values()]
+    by_rank = sorted(reversed(scored), key=lambda row: row is reference)
+    first = {row.run.retriever or row.run.system: row for row in by_rank}.values()
+    rows = [row for row in scored if row in first]
     systems = [row for row in rows if not row.run.baseline][:3]
     shown = [row for row in rows if row.run.baseline or row in systems or row is reference]
     return [(row.run.short_name, row, board.primary) for row in shown]

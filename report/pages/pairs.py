@@ -13,9 +13,6 @@ from report.leaderboard.verdicts import PAIR_SENTENCES
 from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
 
-_Group = tuple[RunRow, list[tuple[RunRow, Mapping[str, Any]]], Counter[str]]
-"""A system, its comparisons with those ranked below it, and the number of these with each verdict."""
-
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     addresses = {benchmark.title: page_path("pairs", name) for name, benchmark in material.benchmarks.items()}
@@ -37,7 +34,10 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         yield Page(page_path("pairs", board.benchmark.name), title, "pairs.html", values, answer)
 
 
-def _groups(board: Board, *, exploratory: bool) -> list[_Group]:
+def _groups(
+    board: Board, *, exploratory: bool
+) -> list[tuple[RunRow, list[tuple[RunRow, Mapping[str, Any]]], Counter[str]]]:
+    """A system, its comparisons with those ranked below it, and the number of these with each verdict."""
     groups, runs = [], list(board.runs.values())
     for number, run in enumerate(runs, 1):
         behind = [(other, board.pairs.get((other.run_id, run.run_id))) for other in runs[number:]]

@@ -71,9 +71,7 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
     medians = of_systems.group_by(view).agg(median=pl.col("value").median())
     rows = stored.join(medians, on=view, how="left").with_columns(apart=pl.col("value") - pl.col("median"))
     columns = ("run_id", *view, "value", "low", "high", "n", "median", "apart")
-    by_run: dict[str, list[dict[str, Any]]] = {run_id: [] for run_id in board.runs}
-    for row in rows.select(columns).iter_rows(named=True):
-        by_run[row["run_id"]].append(row)
+    by_run = rows.select(columns).rows_by_key("run_id", named=True)
     for mine in by_run.values():
         mine.sort(key=lambda row: (row["slice"] != ALL_ITEMS, place_of(row["slice"]), number_key(row["slice_value"])))
     return by_run
@@ -118,9 +116,6 @@ def _furthest(gain: Grid) -> Grid:
     return gained[np.argsort(-gain[gained], kind="stable")[:N_ITEMS]]
 
 
-_FILES = ("scores", "rankings", "aggregates")
-
-
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     # System → benchmark → its results on the first board that has it, and its rows on the others.
     by_system: dict[str, dict[str, dict[str, Any]]] = {run.system: {} for run in material.runs}
@@ -138,7 +133,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
         benchmarks = [benchmark for name, benchmark in material.benchmarks.items() if name in used]
-        files = {name: table_files(material.downloads, name, benchmarks) for name in _FILES}
+        tables = ("scores", "rankings", "aggregates")
+        files = {name: table_files(material.downloads, name, benchmarks) for name in tables}
         values = {
             "system": system,
             "runs": runs,

@@ -14,7 +14,7 @@ import pytest
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report.exports import Choice, export
-from report.exports.wide import _latex_text
+from report.exports.wide import latex_text
 from tests.frames import change
 from tests.report.context_lake import write_context
 from tests.report.small_lake import (
@@ -109,8 +109,8 @@ def test_no_name_is_an_argument_of_latex(hostile: Lake, tmp_path: Path) -> None:
 
 
 def test_two_hyphens_or_quotes_in_a_name_stay_two_in_latex() -> None:
-    assert _latex_text("a---b – c") == "a-{}-{}-b -- c"
-    assert _latex_text("it''s") == "it'{}'s"
+    assert latex_text("a---b – c") == "a-{}-{}-b -- c"
+    assert latex_text("it''s") == "it'{}'s"
 
 
 def test_trec_has_six_columns_and_counts_lines_from_one(small: Lake, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from lake.averages import AVERAGES
 from lake.store import Lake
 from report.charts.drawing import STYLE, light_colours, write_figure
-from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut, draw_figure
+from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut, draw
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, pool_sizes, ways_to_count
@@ -28,10 +28,9 @@ POINTS = [
 
 
 def figure() -> Figure:
-    rows = [{"system": point.label, "value": point.value, "low": point.low} for point in POINTS]
-    return draw_figure(
-        "a/scores", "Line F1", "RepoEval (sample), 2 items", "plots.forest_chart", (POINTS, "a name"), rows
-    )
+    numbers = pl.DataFrame([{"system": point.label, "value": point.value, "low": point.low} for point in POINTS])
+    about = ("a/scores", "Line F1", "RepoEval (sample), 2 items", numbers.write_csv())
+    return Figure(*about, draw("plots.forest_chart", POINTS, "a name"))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -86,7 +85,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     point, curve = Point("a", kind, 0.5, 0.4, 0.6), Curve("a", [0.1, 0.2], kind, [1, 2])
     charts = [
         forest_chart([point], "n"),
-        line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(0, 1)]),
+        line_chart([curve, Curve("", [0.3], kind, [2])], ("x", "y"), "n", [(2, 0.2, 0)]),
         line_chart([curve], ("x", "y"), "n"),
     ]
     drawn = [outlines for chart in charts if (outlines := shapes(str(chart)).get(KIND_LOOKS[kind].colour))]

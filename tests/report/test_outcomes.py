@@ -88,7 +88,7 @@ def check(lake: Lake) -> None:
     n_runs = 0
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
         outcomes = BoardOutcomes(board)
-        files = {path: given(content)[1] for path, content in outcome_files(outcomes, {})}
+        files = {path: given(content)[1] for path, content in outcome_files(outcomes)}
         about = files[f"{outcomes.name}.js"]
         n = about["n"]
         assert json.loads(unpacked(about["ids"])) == outcomes.items["item_id"].to_list()

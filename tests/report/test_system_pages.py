@@ -91,7 +91,7 @@ def with_lines(row: BoardRow, coverage: float, precision: float, redundancy: flo
 
 
 def with_rows(board: Board, *rows: BoardRow) -> Board:
-    return Board(board.facts, board.protocol, board.slice, board.columns, rows, [], board.numbers)
+    return Board(board.facts, board.protocol, board.slice, board.columns, rows, board.numbers)
 
 
 def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: Lake) -> None:
