@@ -20,7 +20,8 @@ from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, RepositoryError, form_fault
+from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, form_fault
+from ingest.sources.repository import RepositoryError
 from ingest.sources.rows import JsonObject, format_of, read_rows
 from ingest.sources.tree import Entry
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean

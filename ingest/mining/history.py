@@ -10,9 +10,11 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import GitFolder, RepositoryError, checked
-from ingest.sources.tree import Checkout
+from ingest.sources.git import GitFolder, checked
+from ingest.sources.repository import RepositoryError, checked_files
+from ingest.sources.tree import Repository, TreeFile
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 
 FETCH_SECONDS = 3600.0
 HEAD = "refs/goldspan/head"
@@ -92,17 +94,16 @@ class History:
             self._contents[blob_id] = SharedContent(data) if data is not None else None
         return self._contents
 
-    def files(self, repo: str, commit: str) -> Checkout:
+    def files(self, repo: str, commit: str) -> Repository:
         """The files at a commit."""
 
-        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        def read(rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
             chosen = {path: blob_id for path, blob_id in self.listing(commit).items() if only is None or path in only}
             contents = self.contents(chosen.values())
-            for path, blob_id in chosen.items():
-                if (data := contents[blob_id]) is not None:
-                    yield path, data
+            rows = ((path, None, data) for path, blob_id in chosen.items() if (data := contents[blob_id]) is not None)
+            yield from checked_files(rows, f"repository {repo}@{commit}", rejects)
 
-        return Checkout(read, {})
+        return read
 
 
 def fetched(target: str, at: str, cache: Path) -> History:

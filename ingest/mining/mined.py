@@ -19,6 +19,7 @@ from ingest.mining.sample import made_tree
 from ingest.sources.git import MAX_BLOB_BYTES, form_fault
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableFileError
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
@@ -66,7 +67,8 @@ class CodeMiner:
     def tasks(self) -> list[Task]:
         """The tasks that were drawn."""
         sources = [path for path in self.listing if is_source(path)]
-        contents = dict(self.history.files(self.repository, self.history.head).read(sources))
+        files = self.history.files(self.repository, self.history.head)(Rejects(), sources)
+        contents = {file.path: file.data for file in files}
         candidates = list(self.mine(self.repository, contents, self.left_out))
         self.n_files, self.n_candidates = len(contents), len(candidates)
         others = self.listing.keys() - sources

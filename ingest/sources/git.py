@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,9 +21,12 @@ from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock
 
-from ingest.sources.tree import Checkout
-from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
+from ingest.sources.repository import RepositoryError, checked_files
+from ingest.sources.tree import Repository, TreeFile
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
+from lake.limits import MAX_FILES
+from lake.rejects import Rejects
+from lake.text import listed
 
 GITHUB = "https://github.com"
 _PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
@@ -59,10 +61,6 @@ _ENVIRONMENT = {
     **dict.fromkeys(("LANGUAGE", "LC_ALL"), "C"),
     "GIT_ALLOW_PROTOCOL": "https:http:file",
 }
-
-
-class RepositoryError(GoldspanError):
-    """One repository or commit is not available; others may be."""
 
 
 class DamagedRepositoryError(OSError):
@@ -113,27 +111,20 @@ class GitFolder:
         # `100644 blob <id>`
         return [GitEntry(about[:6], about.rpartition(" ")[2], path) for about, _, path in entries]
 
-    def checkout(self, commit: str) -> Checkout:
-        """The files of a commit, read from the repository when they are asked for."""
-        files, noted = list[GitEntry](), defaultdict[str, list[str]](list)
-        for entry in self.listing(commit):
-            if reason := _NOT_READ.get(entry.mode):
-                noted[reason].append(entry.path)
-            else:
-                files.append(entry)
+    def repository(self, repo: str, commit: str) -> Repository:
+        """The files of a commit; links and submodules are rejected if all files are read."""
+        entries, where = self.listing(commit), f"repository {repo}@{commit}"
 
-        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-            chosen, left = [file for file in files if only is None or file.path in only], MAX_STREAMED_BYTES
-            contents = self.contents(file.blob_id for file in chosen)
-            for file, (_, data) in zip(chosen, contents, strict=True):
-                left -= len(data or b"")
-                if left < 0:
-                    what = f"commit {commit} holds more than {MAX_STREAMED_BYTES:,} bytes, and is not read"
-                    raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
-                if data is not None:
-                    yield file.path, data
+        def read(rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
+            for mode, reason in _NOT_READ.items() if only is None else ():
+                if paths := sorted(entry.path for entry in entries if entry.mode == mode):
+                    rejects.add(where, f"path {listed(paths, MAX_EXAMPLES)}", reason, "\n".join(paths))
+            files = [each for each in entries if each.mode not in _NOT_READ and (only is None or each.path in only)]
+            contents = zip(files, self.contents(file.blob_id for file in files), strict=True)
+            rows = ((file.path, None, data) for file, (_, data) in contents if data is not None)
+            yield from checked_files(rows, where, rejects)
 
-        return Checkout(read, noted)
+        return read
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """The contents of git ids, one in memory at a time; None for one over `MAX_BLOB_BYTES`.
@@ -220,23 +211,23 @@ class Repositories:
     say: Callable[[str], None] = lambda _: None
     _n_waited: int = 0
 
-    def files(self, repo: str, commit: str) -> Checkout:
-        """The files of a repository at a commit, fetched if the cache does not have it."""
+    def files(self, repo: str, commit: str) -> Repository:
+        """A repository at a commit, fetched if the cache does not have it."""
         url = f"{self.base.rstrip('/')}/{checked('repository', repo)}"
         commit, git = checked("commit", _whole_id(url, commit)), GitFolder(self.folder(url))
         git.folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(git.folder.with_suffix(".lock")):
             try:
-                return self._files(git, url, commit)
+                return self._files(git, repo, url, commit)
             except DamagedRepositoryError:
                 shutil.rmtree(git.folder)
-                return self._files(git, url, commit)
+                return self._files(git, repo, url, commit)
 
     def folder(self, url: str) -> Path:  # noqa: D102
         name = re.sub(r"[^A-Za-z0-9._-]", "_", url)[-60:].lstrip(".-")
         return self.cache / "git" / f"{name}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
-    def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
+    def _files(self, git: GitFolder, repo: str, url: str, commit: str) -> Repository:
         git.make()
         refs = git.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
         if f"commit {_COMMITS}{commit}" not in refs.splitlines():
@@ -252,7 +243,7 @@ class Repositories:
                 self.sleep(self.waits[self._n_waited])
                 self._n_waited += 1
             self._n_waited = 0
-        return git.checkout(commit)
+        return git.repository(repo, commit)
 
 
 def _whole_id(url: str, commit: str) -> str:

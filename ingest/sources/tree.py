@@ -69,18 +69,21 @@ class Tree:
             rejects.add(location or self.location, f"entry {path}", reason)
 
 
-class Checkout(NamedTuple):
-    """The regular files of a commit; `read(only)` yields paths and contents (all, or those in `only`), byte for byte.
+class TreeFile(NamedTuple):
+    """A regular file of a repository; `is_replaced`: undecodable bytes had become U+FFFD before it was stored."""
 
-    Two paths may become equal, as invalid bytes become U+FFFD. `noted` maps reasons to the paths of files not read.
-    """
-
-    read: Callable[..., Iterator[tuple[str, bytes]]]
-    noted: Mapping[str, list[str]]
+    path: str
+    data: bytes
+    is_replaced: bool = False
 
 
-CommitFiles = Callable[[str, str], Checkout]
-"""Gives the files of a repository `owner/name` at a commit."""
+Repository = Callable[..., Iterator[TreeFile]]
+"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
+paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
+`RepositoryError` if the repository is not available or unreadable."""
+
+CommitFiles = Callable[[str, str], Repository]
+"""Gives the repository `owner/name` at a commit."""
 
 
 @dataclass(frozen=True)
