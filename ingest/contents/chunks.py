@@ -80,7 +80,7 @@ def cut_contents(
     for chunker in chunkers:
         # The row is written first, so that chunks cut by this code are never attributed to other code.
         declaration, made[chunker.name] = chunker.declaration, _chunks(lake, chunker)
-        row = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
+        row = {name: getattr(declaration, name) for name in ("title", "meaning", "source")}
         row |= {"name": chunker.name, "fingerprint": made[chunker.name].fingerprint}
         row |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
         write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
