@@ -116,7 +116,7 @@ def mined(
 ) -> list[MinedBenchmark]:
     """The benchmarks of the repository `target`, one per kind of task; tasks are mined when they are asked for."""
     name, repository, read_from = _names(target, label)
-    pinned = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
+    revision = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
     drawn, made = (history, repository, n, seed), list[MinedBenchmark]()
     for kind in kinds:
         like, title, meaning = MINED_TASKS[kind]
@@ -136,8 +136,8 @@ def mined(
             tasks = made_tree("tasks", {"completions.jsonl": miner.rows})
             # Files of all languages; RepoEval's own `find` keeps only Python.
             benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [miner.pool()]))
-        trees = {tasks.location: tasks}
-        source = Source(trees=trees, name=read_from, label="mined", pinned=pinned, repositories=history.files)
+        find = {tasks.location: tasks}.get
+        source = Source(name=read_from, find=find, label="mined", revision=revision, repositories=history.files)
         made.append((benchmark, source, subsets, miner))
     return made
 

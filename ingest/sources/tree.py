@@ -105,30 +105,19 @@ class RawFiles:
 class Source:
     """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
-    `label` is shown next to all numbers (empty for the published data); `pinned` is the revision, if known in advance;
-    `licences` maps a repository to its licence; `repositories` gives the files of commits that rows name; `trees` maps
-    the paths of the layout's folders to their trees, unless a source finds them otherwise.
+    `find` gives the folder at a path of the layout, None if there is none. `label` is shown next to all numbers (empty
+    for the published data); `revision` is exact: package pins, a commit, or empty for a folder; `licences` maps a
+    repository to its licence; `repositories` gives the files of commits that rows name; `recorded` has the system and
+    path of each run stored with the data (a file, archive or folder), sorted by system.
     """
 
     name: str
+    find: Callable[[str], Tree | None] = lambda _: None
     label: str = ""
-    pinned: str = ""
+    revision: str = ""
     licences: Mapping[str, str] = field(default_factory=dict)
     repositories: CommitFiles | None = None
-    trees: Mapping[str, Tree] = field(default_factory=dict)
-
-    @property
-    def revision(self) -> str:
-        """The exact revision: package pins, a commit, or empty for a folder."""
-        return self.pinned
-
-    def find(self, path: str) -> Tree | None:
-        """A folder of the layout, from `<path>/` or an archive `<path>.zip`; None if there is none."""
-        return self.trees.get(path)
-
-    def recorded(self) -> Sequence[tuple[str, Path]]:
-        """The system and path of each run stored with the data (a file, archive or folder), sorted by system."""
-        return ()
+    recorded: Sequence[tuple[str, Path]] = ()
 
 
 def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
