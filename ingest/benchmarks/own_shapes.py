@@ -4,7 +4,6 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from itertools import islice
 from os.path import isfile
 from pathlib import Path
@@ -20,11 +19,11 @@ from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
-from ingest.sources.folder import find_in, read_folder
+from ingest.sources.folder import folder_source, read_folder
 from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, form_fault
 from ingest.sources.repository import RepositoryError
 from ingest.sources.rows import JsonObject, format_of, read_rows
-from ingest.sources.tree import Entry, Source
+from ingest.sources.tree import Entry
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
 from lake.rejects import Rejects
@@ -76,7 +75,7 @@ def declare_own(
         judged = (file for each in ("qrels", "data", "default") for file in path.glob(f"{each}/*"))
         splits = {re.split(r"\.|-0", file.name)[0] for file in judged}
         split = splits.pop() if len(splits) == 1 else "test"
-        tasks = beir.find(Source(name=items, find=partial(find_in, path)), split, Rejects()).tasks
+        tasks = beir.find(folder_source(path, items), split, Rejects()).tasks
         like, data = "beir", {"root": str(reads), "subset": "test"}
         data |= {key: file.path for key, file in zip(beir.BEIR_PLACES, tasks, strict=True)}
     else:

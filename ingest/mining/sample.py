@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from ingest.mining.miner import PROMPT_TOKENS, completion_row
 from ingest.mining.names import FileUsage, lines_of
-from ingest.sources.folder import find_in, read_folder
+from ingest.sources.folder import folder_source, read_folder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
@@ -90,8 +90,7 @@ def open_sample(benchmark: str) -> Source:
         revision = fingerprint([(file.relative_to(home), sha256_of_file(file)) for file in files])[:16]
         names = {file.name.partition("@")[0].replace("__", "/") for file in (home / "repo_files").iterdir()}
         licences = dict.fromkeys(names, "MIT")
-        find = partial(find_in, home)
-        return Source(name="sample", find=find, label="sample", revision=revision, licences=licences)
+        return replace(folder_source(home, "sample", "sample"), revision=revision, licences=licences)
     if benchmark == "repobench-r":
         by_name = {each.repository: each for each in read_places()}
     elif benchmark == "repoeval":

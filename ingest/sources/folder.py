@@ -82,7 +82,7 @@ def find_in(root: Path, path: str) -> Tree | None:
     return open_archive(root / archive, archive) if (root / archive).is_file() else None
 
 
-def _source(root: Path, name: str, label: str) -> Source:
+def folder_source(root: Path, name: str, label: str = "") -> Source:
     """The source below a folder; its runs are everything in the folder `trajectories/`: one per system."""
     folder = root / "trajectories"
     items = folder.iterdir() if folder.is_dir() else ()
@@ -110,13 +110,13 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         problem = f"{what} holds more than one folder of {benchmark}: {listed([each.name for each in own])}"
         raise GoldspanError(problem, hint=f"Choose one: SOURCE={own[0]}", code=Exit.USAGE)
     if own:
-        return _source(own[0], str(folder), _label(own[0].name, benchmark) or "")
+        return folder_source(own[0], str(folder), _label(own[0].name, benchmark) or "")
     # Without markers, a folder is recognised by its name only; a snapshot in the hub's cache by its dataset's name.
     cached = _hub_cache(folder.resolve()) or folder
     names = (folder.name, folder.resolve().name, cached.name.rpartition("--")[2].lower())
     labels = [label for name in names if (label := _label(name, benchmark)) is not None]
     if _is_marked(folder, markers) if markers else labels:
-        return _source(folder, str(folder), next(filter(None, labels), ""))
+        return folder_source(folder, str(folder), next(filter(None, labels), ""))
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or in it {looked}" if looked else ""
     empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
