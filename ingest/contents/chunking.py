@@ -51,10 +51,7 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
 
 def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
-    """The chunks of a chunker's answers, measured; a content whose answer is not a valid cut counts as failed.
-
-    Each answer comes with the offsets at the line boundaries of its content.
-    """
+    """The chunks of a chunker's answers, each with its content's line offsets; an answer that is no cut has failed."""
     sha256, cuts, n_nws, columns = blobs["sha256"], list[Cut](), list[int](), list[tuple[Integers, ...]]()
     for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:

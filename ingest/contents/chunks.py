@@ -1,7 +1,4 @@
-"""Chunks and definitions of all pool contents: cut the contents that are new, and store the results.
-
-Each content is parsed once for all chunkers and the definitions, in parallel if there are several processes.
-"""
+"""Chunks and definitions of pool contents: those that are new are cut, each parsed once for all, in parallel."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -67,10 +64,7 @@ def cut_contents(
     result: Outcome,
     workers: Workers | None = None,
 ) -> None:
-    """Cut every content of the benchmark's pools that a chunker has not cut yet.
-
-    With `workers`, definitions are found too, in processes; contents that crash the parser are rejected and counted.
-    """
+    """Cut the contents that a chunker has not cut yet; with `workers`, find definitions too, in processes."""
     files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
@@ -150,10 +144,7 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
 
 
 def _definitions(lake: Lake) -> BuildTarget:
-    """The target for definitions, with the contents that could not be parsed; one part per batch of new contents.
-
-    The sets of rules are described in the lake, for pages.
-    """
+    """The target for definitions, a part per batch of contents; the sets of rules are described in the lake."""
     slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
     slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
     packages = [(name, version(name)) for name in GRAMMARS]

@@ -90,14 +90,9 @@ def given_up(root: Node) -> int:
 
 
 MAX_ERROR_SHARE = 0.1
-"""A file counts as unparsable if more than this share of its bytes was given up as errors.
-
-The parser recovers from errors, and macros cause local ones in most C files: those keep their structure.
-"""
+"""A larger share of bytes given up as errors makes a file unparsable; macros cause local errors in most C files."""
 SECOND_TRY = {"c": ("cpp",), "javascript": ("tsx",)}
 """Language → a second grammar to try for unparsable files: C++ in a `.h`, types in a `.js`."""
-
-SYNTAX_ERRORS = "syntax errors"
 
 
 def reliable_tree(text: str, language: str) -> Node | str:
@@ -107,7 +102,7 @@ def reliable_tree(text: str, language: str) -> Node | str:
         root = syntax_tree(data, grammar)
         if isinstance(root, str) or given_up(root) <= MAX_ERROR_SHARE * len(data):
             return root
-    return SYNTAX_ERRORS
+    return "syntax errors"
 
 
 BODIES = frozenset({"body", "consequence"})
@@ -146,8 +141,8 @@ def is_annotation(kind: str) -> bool:
 def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> list[Piece]:
     """The pieces that opening a piece's nodes gives; empty if no named node inside is first on its line.
 
-    Only whitespace precedes such a node on its line. Lines above a piece's first node belong to the piece before. With
-    `once`, nodes are opened once, even if the piece stays whole.
+    Lines above a piece's first node belong to the piece before. With `once`, nodes are opened once, even if the piece
+    stays whole.
     """
     children: list[Node] = list(piece.nodes)
     marks: list[_Mark] = []

@@ -27,10 +27,7 @@ def is_junk(path: str) -> bool:
 
 
 def open_archive(file: Path, location: str) -> Tree:
-    """The regular files of a zip archive; each entry is read when asked for, from one thread only.
-
-    Unsafe paths, links, duplicates and entries over the limits are refused with a reason.
-    """
+    """The regular files of a zip archive, read when asked for, from one thread only; what is unsafe is refused."""
     try:
         archive = zipfile.ZipFile(file)
     except (UnicodeDecodeError, *_READ_ERRORS) as error:
@@ -68,13 +65,10 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> io.By
 
 
 def find_in(root: Path, path: str) -> Tree | None:
-    """A folder of a layout below `root`: `<path>/`, else `<path>.zip`.
-
-    A folder that contains only an archive of its name (`datasets/datasets.zip`, as from RepoEval's publisher) is read
-    as that archive. The folder or archive may be a link to anywhere, as the user put it there.
-    """
+    """The folder `<path>/` or archive `<path>.zip` below `root`, maybe a link to anywhere, as the user put it."""
     folder, archive = root / path, f"{path}.zip"
     if folder.is_dir():
+        # A folder with nothing but an archive of its name is that archive, as from RepoEval's publisher.
         own = folder / f"{Path(path).name}.zip"
         if not own.is_file() or any(item != own and not is_junk(item.name) for item in folder.iterdir()):
             return read_folder(folder, path)
@@ -127,9 +121,8 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
 def read_folder(root: Path, location: str) -> Tree:
     """The regular files below a folder, including hidden ones.
 
-    A link to a regular file inside the folder is read as that file; in a snapshot of the hub's cache, also a link to a
-    file of that dataset. Everything else is refused with a reason: other links, devices, unreadable files, names that
-    are not UTF-8, and files over the limits.
+    A link to a file inside the folder is read as that file; in a snapshot of the hub's cache, also one to a file of
+    that dataset. Everything else is refused with a reason.
     """
     home = root.resolve()
     cached = _hub_cache(home)

@@ -127,10 +127,7 @@ class GitFolder:
         return read
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """The contents of git ids, one in memory at a time; None for one over `MAX_BLOB_BYTES`.
-
-        A damaged repository is deleted, so that the next run fetches it again, and raises `RepositoryError`.
-        """
+        """The contents of git ids, None for one over `MAX_BLOB_BYTES`; an error if the repository is damaged."""
         from git import Git
 
         git = Git()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 import polars as pl
 
 from ingest.sources.rows import read_frames
-from ingest.sources.tree import CommitFiles, Entry, TreeFile, UnreadableFileError
+from ingest.sources.tree import Entry, TreeFile, UnreadableFileError
 from lake.errors import GoldspanError
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
 from lake.rejects import Rejects
@@ -50,13 +50,6 @@ def parquet_files(
         yield from checked_files(rows(), where, rejects)
     except UnreadableFileError as error:
         raise RepositoryError(f"{where}: {error.reason}") from error
-
-
-def cloned_files(
-    repositories: CommitFiles, repo: str, commit: str, rejects: Rejects, only: Collection[str] | None = None
-) -> Iterator[TreeFile]:
-    """A `Repository` that is fetched when it is first read."""
-    yield from repositories(repo, commit)(rejects, only)
 
 
 def checked_files(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[TreeFile]:
