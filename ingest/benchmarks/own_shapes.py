@@ -187,16 +187,15 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
             # What git ignores, such as packages installed in the repository, is in no commit.
             with suppress(DamagedRepositoryError, RepositoryError):
                 if (source / ".git").exists():
-                    committed = {entry.path for entry in GitFolder(source / ".git").listing("HEAD")}
+                    committed = {path for path, *_ in GitFolder(source / ".git").listing("HEAD")}
             matches = [] if committed else [_INSTALLED.match(entry.path) for entry in entries]
             unread = sorted({match[0] for match in matches if match})
             reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
             kept = (entry for entry in entries if entry.path in committed or not committed)
-            kept = (
-                entry for entry in kept if not entry.path.startswith(tuple(unread)) and entry.size <= MAX_FILE_BYTES
-            )
-            files = {entry.path: entry.read() for entry in kept}
+            kept = (entry for entry in kept if not entry.path.startswith(tuple(unread)))
+            small = (entry for entry in kept if (source / entry.path).stat().st_size <= MAX_FILE_BYTES)
+            files = {entry.path: entry.read() for entry in small}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
     if absent:

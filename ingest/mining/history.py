@@ -84,13 +84,14 @@ class History:
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, for a commit's regular files."""
         if commit_id not in self._listings:
-            files = [entry for entry in self.git.listing(commit_id) if entry.mode.startswith("100")]
-            self._listings[commit_id] = {file.path: file.blob_id for file in sorted(files, key=lambda file: file.path)}
+            files = sorted(self.git.listing(commit_id), key=lambda file: file[0])
+            self._listings[commit_id] = {path: blob_id for path, mode, blob_id in files if mode.startswith("100")}
         return self._listings[commit_id]
 
     def contents(self, ids: Collection[str]) -> Mapping[str, SharedContent | None]:
         """Contents by id, these and all that were read before; None for one that is too large."""
-        for blob_id, data in self.git.contents(sorted({*ids} - self._contents.keys())):
+        unread = sorted({*ids} - self._contents.keys())
+        for blob_id, data in zip(unread, self.git.contents(unread), strict=True):
             self._contents[blob_id] = SharedContent(data) if data is not None else None
         return self._contents
 

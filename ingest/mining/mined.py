@@ -17,7 +17,7 @@ from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import GENERATED, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
 from ingest.sources.git import MAX_BLOB_BYTES, form_fault
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableFileError
+from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
 from lake.text import counted, language_of
@@ -88,7 +88,7 @@ class CodeMiner:
 
         folder = self.repository.replace("/", "_")
         files = [
-            Entry(f"{folder}/{path}", UNKNOWN_SIZE, partial(opened, path), made_from=blob_id)
+            Entry(f"{folder}/{path}", partial(opened, path), made_from=blob_id)
             for path, blob_id in self.listing.items()
         ]
         return Tree("files", files)

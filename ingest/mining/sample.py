@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from ingest.mining.miner import PROMPT_TOKENS, completion_row
 from ingest.mining.names import FileUsage, lines_of
 from ingest.sources.folder import folder_source, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
+from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
@@ -149,10 +149,10 @@ def read_package(pin: str) -> dict[str, Entry]:
         installed = distribution(name)
         # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
         record = (installed.read_text("RECORD") or "") if installed.version == version else ""
-    for recorded, digest, size in csv.reader(record.splitlines()):
+    for recorded, digest, _ in csv.reader(record.splitlines()):
         if recorded.endswith(".py") and ".." not in recorded.split("/"):
             opened = partial(_open_checked, Path(str(installed.locate_file(recorded))), f"{recorded} of {pin}", digest)
-            files[recorded] = Entry(recorded, int(size), opened, made_from=digest)
+            files[recorded] = Entry(recorded, opened, made_from=digest)
     if not files:
         what = f"the sample is cut from the package {pin}, which is not installed with a record of its files"
         raise GoldspanError(what, hint=_INSTALL, code=Exit.MISSING)
@@ -178,5 +178,5 @@ def made_tree(
     def opened(of_file: Callable[[], Iterable[object]]) -> io.BytesIO:
         return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in of_file()).encode())
 
-    files = [Entry(path, UNKNOWN_SIZE, partial(opened, rows[path]), made_from=digest) for path in sorted(rows)]
+    files = [Entry(path, partial(opened, rows[path]), made_from=digest) for path in sorted(rows)]
     return Tree(folder, files)

@@ -51,7 +51,7 @@ def open_archive(file: Path, location: str) -> Tree:
         elif path in entries:
             refused[name] = "occurs more than once in the archive; the first is read"
         else:
-            entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, path))
+            entries[path] = Entry(path, partial(_opened, archive, info, path))
     return Tree(location, [entries[path] for path in sorted(entries)], refused)
 
 
@@ -149,7 +149,7 @@ def read_folder(root: Path, location: str) -> Tree:
             elif not target.is_file() or not os.access(target, os.R_OK):
                 refused[path] = "not a regular file that may be read"
             else:
-                entries.append(entry_on_disk(target, path, target.stat().st_size))
+                entries.append(entry_on_disk(target, path))
     return Tree(location, sorted(entries, key=lambda entry: entry.path), dict(sorted(refused.items())))
 
 

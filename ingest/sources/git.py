@@ -81,14 +81,6 @@ class GitResult(NamedTuple):
         return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
 
-class GitEntry(NamedTuple):
-    """An entry of a commit: git's mode, such as `100644` for a file, the git id of the content, and the path."""
-
-    mode: str
-    blob_id: str
-    path: str
-
-
 @dataclass(frozen=True)
 class GitFolder:
     """A bare repository, which need not exist yet; `settings` is the only configuration file that git reads."""
@@ -104,12 +96,12 @@ class GitFolder:
         if not (self.folder / "objects").is_dir():
             self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
-    def listing(self, commit: str) -> list[GitEntry]:
-        """Everything in a commit; errors as in :meth:`run`."""
+    def listing(self, commit: str) -> list[tuple[str, str, str]]:
+        """The path of everything in a commit, git's mode (`100644` for a file) and git id; errors as in :meth:`run`."""
         listing = self.run("ls-tree", "-r", "-z", "--full-tree", commit, most=200 * MAX_FILES)
         entries = (entry.partition("\t") for entry in listing.split("\0")[:-1])
         # `100644 blob <id>`
-        return [GitEntry(about[:6], about.rpartition(" ")[2], path) for about, _, path in entries]
+        return [(path, about[:6], about.rpartition(" ")[2]) for about, _, path in entries]
 
     def repository(self, repo: str, commit: str) -> Repository:
         """The files of a commit; links and submodules are rejected if all files are read."""
@@ -117,16 +109,16 @@ class GitFolder:
 
         def read(rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
             for mode, reason in _NOT_READ.items() if only is None else ():
-                if paths := sorted(entry.path for entry in entries if entry.mode == mode):
+                if paths := sorted(path for path, its_mode, _ in entries if its_mode == mode):
                     rejects.add(where, f"path {listed(paths, MAX_EXAMPLES)}", reason, "\n".join(paths))
-            files = [each for each in entries if each.mode not in _NOT_READ and (only is None or each.path in only)]
-            contents = zip(files, self.contents(file.blob_id for file in files), strict=True)
-            rows = ((file.path, None, data) for file, (_, data) in contents if data is not None)
+            files = [each for each in entries if each[1] not in _NOT_READ and (only is None or each[0] in only)]
+            contents = zip(files, self.contents(blob_id for *_, blob_id in files), strict=True)
+            rows = ((path, None, data) for (path, *_), data in contents if data is not None)
             yield from checked_files(rows, where, rejects)
 
         return read
 
-    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    def contents(self, ids: Iterable[str]) -> Iterator[bytes | None]:
         """The contents of git ids, None for one over `MAX_BLOB_BYTES`; an error if the repository is damaged."""
         from git import Git
 
@@ -140,7 +132,7 @@ class GitFolder:
                 if data is not None and len(data) < n_bytes:
                     raise ValueError(f"{blob_id} is cut off")
                 del stream  # reads the rest of a content that is too large
-                yield blob_id, data
+                yield data
         except (OSError, ValueError) as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             what = f"the repository is damaged, and is fetched again by the next run: {error}"

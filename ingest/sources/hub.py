@@ -9,7 +9,7 @@ from typing import IO
 
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree
+from ingest.sources.tree import HUB, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
@@ -120,7 +120,7 @@ def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings
             return Path(str(folder), path).open("rb")
 
     names = sorted(name for name in record["sizes"] if name.endswith(endings))
-    tree = Tree(".", [Entry(name, UNKNOWN_SIZE, partial(opened, name)) for name in names])
+    tree = Tree(".", [Entry(name, partial(opened, name)) for name in names])
     return Source(name=HUB, find={".": tree}.get, revision=f"{dataset}@{commit}")
 
 

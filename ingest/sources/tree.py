@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -15,8 +16,6 @@ HUB = "hub"
 """The source that downloads: only requested or default subsets are read from it."""
 CACHE = "cache"
 """The folder of a lake with downloads and clones."""
-UNKNOWN_SIZE = -1
-"""The size of an entry whose bytes are only made when it is read."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -32,19 +31,17 @@ class UnreadableFileError(GoldspanError):
 class Entry:
     """A regular file in a tree: `open` gives its bytes as a seekable file, whose use may raise `UnreadableFileError`.
 
-    `path` stays inside the tree; `size` is in bytes, or `UNKNOWN_SIZE`; `made_from` is a digest of everything that the
-    bytes depend on, empty if it is not known without reading them.
+    `path` stays inside the tree; `made_from` is a digest of all that the bytes depend on, empty if it is not known.
     """
 
     path: str
-    size: int
     open: Callable[[], AbstractContextManager[IO[bytes]]]
     made_from: str = ""
 
     def read(self) -> bytes:
         """All its bytes; raises `UnreadableFileError`."""
         with self.open() as stream:
-            return read_document(self.path, stream, self.size)
+            return read_document(self.path, stream)
 
     def sha256(self) -> str:
         """The sha256 of its bytes, in hex; if they cannot be read, the reason."""
@@ -120,8 +117,8 @@ class Source:
     recorded: Sequence[tuple[str, Path]] = ()
 
 
-def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
-    """A regular file as an entry of a tree, with its size when it was listed."""
+def entry_on_disk(file: Path, path: str) -> Entry:
+    """A regular file as an entry of a tree."""
 
     def opened() -> IO[bytes]:
         try:
@@ -129,13 +126,16 @@ def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
         except OSError as error:
             raise UnreadableFileError(path, error.strerror or type(error).__name__) from error
 
-    return Entry(path, size, opened)
+    return Entry(path, opened)
 
 
-def read_document(path: str, stream: IO[bytes], size: int = UNKNOWN_SIZE) -> bytes:
+def read_document(path: str, stream: IO[bytes]) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data = bytearray()
-    while max(size, len(data)) <= MAX_DOCUMENT_BYTES:
+    data, n_bytes = bytearray(), 0
+    if stream.seekable():
+        n_bytes = stream.seek(0, SEEK_END)
+        stream.seek(0)
+    while max(n_bytes, len(data)) <= MAX_DOCUMENT_BYTES:
         # In blocks, so that no more memory is taken than there are bytes.
         if not (block := stream.read(_BLOCK_BYTES)):
             return bytes(data)
