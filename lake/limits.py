@@ -22,7 +22,7 @@ MIB = 2**20
 
 # Limits in bytes. Next to each: what it applies to, and the largest known case.
 MAX_DOCUMENT_BYTES = 256 * MIB  # a file or an archive's entry that is read whole; trajectories have tens of MB
-MAX_STREAMED_BYTES = 8 * 2**30  # a file that is decompressed as a stream; all entries of one archive together
+MAX_STREAMED_BYTES = 8 * 2**30  # a file that is decompressed as a stream
 MAX_LINE_BYTES = 64 * MIB  # a line of JSON Lines, held in memory; published rows have a few MB
 MAX_SOURCE_BYTES = 8 * MIB  # a searched file; generated code is smaller, and a parse tree takes a hundred times as much
 MAX_FILE_BYTES = 32 * MIB  # any other stored file of a repository
@@ -39,7 +39,6 @@ MAX_ROWS = 1_000_000  # rows of one file of items; RepoBench-R has about 192,000
 MAX_RUN_ROWS = 3_000_000  # rows of one imported run; all candidates of RepoBench-R: 2,500,000
 MAX_VIEWS = 5_000_000  # file locations shown or named in the trajectories of one run; about 1,000 per item
 MAX_FILES = 500_000  # files of one commit; largest: 100,000
-MAX_DEPTH = 100  # nested folders; real data: below 30
 MAX_REJECTS = 100_000  # rejects of one step stored one by one; further ones are only counted
 MAX_NAME_CHARACTERS = 4_096  # a path or symbol, possibly repeated in every row: the longest path that systems allow
 MAX_PATCH_CHARACTERS = 8 * MIB  # a patch: 100,000 if written by people, some millions if it adds built files

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, declared_files
 from ingest.sources.datasets import HubRows, entry_of, is_saved
-from ingest.sources.folder import FolderSource, open_archive
+from ingest.sources.folder import find_in, open_archive
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import Source, Tree
 from lake.benchmarks import protocols
@@ -126,7 +126,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     )
     # Other field paths read other rows from the same bytes, so they are part of the revision.
     revision = "" if fields == benchmark.fields else f"fields-{fingerprint(fields)[:8]}"
-    return own, Source(name=str(file), label=declaration.label, pinned=revision)
+    return own, Source(name=str(file), label=declaration.label, revision=revision)
 
 
 def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
@@ -172,7 +172,7 @@ def _opened(root: Path, data: str | HubRows, location: DataLocation, allowed: Se
         elif location.is_tree and target.is_file():
             tree = open_archive(target, target.name)
         elif location.is_tree:
-            tree = FolderSource(target.parent, name="").find(target.name)
+            tree = find_in(target.parent, target.name)
         near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
     except OSError as error:
         raise GoldspanError(f"{target} cannot be opened: {error.strerror}", code=Exit.MISSING) from error

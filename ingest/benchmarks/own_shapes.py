@@ -19,8 +19,9 @@ from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.sources.datasets import HubRows, entry_of, is_saved
-from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, RepositoryError, form_fault
+from ingest.sources.folder import folder_source, read_folder
+from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, form_fault
+from ingest.sources.repository import RepositoryError
 from ingest.sources.rows import JsonObject, format_of, read_rows
 from ingest.sources.tree import Entry
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
@@ -74,7 +75,7 @@ def declare_own(
         judged = (file for each in ("qrels", "data", "default") for file in path.glob(f"{each}/*"))
         splits = {re.split(r"\.|-0", file.name)[0] for file in judged}
         split = splits.pop() if len(splits) == 1 else "test"
-        tasks = beir.find(FolderSource(path, name=items), split, Rejects()).tasks
+        tasks = beir.find(folder_source(path, items), split, Rejects()).tasks
         like, data = "beir", {"root": str(reads), "subset": "test"}
         data |= {key: file.path for key, file in zip(beir.BEIR_PLACES, tasks, strict=True)}
     else:
@@ -186,16 +187,15 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
             # What git ignores, such as packages installed in the repository, is in no commit.
             with suppress(DamagedRepositoryError, RepositoryError):
                 if (source / ".git").exists():
-                    committed = {entry.path for entry in GitFolder(source / ".git").listing("HEAD")}
+                    committed = {path for path, *_ in GitFolder(source / ".git").listing("HEAD")}
             matches = [] if committed else [_INSTALLED.match(entry.path) for entry in entries]
             unread = sorted({match[0] for match in matches if match})
             reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
             kept = (entry for entry in entries if entry.path in committed or not committed)
-            kept = (
-                entry for entry in kept if not entry.path.startswith(tuple(unread)) and entry.size <= MAX_FILE_BYTES
-            )
-            files = {entry.path: entry.read() for entry in kept}
+            kept = (entry for entry in kept if not entry.path.startswith(tuple(unread)))
+            small = (entry for entry in kept if (source / entry.path).stat().st_size <= MAX_FILE_BYTES)
+            files = {entry.path: entry.read() for entry in small}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
     if absent:

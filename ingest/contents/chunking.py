@@ -19,7 +19,7 @@ from lake.tables.ingested import Chunks, ChunkStatus, RejectRows
 from lake.text import is_encodable, listed
 
 _KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
-_NO_PLACES, _NO_PAIRS = Offsets(*[np.zeros(0, np.int32)] * 3), np.zeros((0, 2), np.int64)
+_NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
 class Chunked(NamedTuple):
@@ -51,45 +51,39 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
 
 def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object, Offsets]]) -> Chunked:
-    """The chunks of a chunker's answers, measured; a content whose answer is not a valid cut counts as failed.
-
-    Each answer comes with the offsets at the line boundaries of its content.
-    """
-    sha256 = blobs["sha256"]
-    cuts, places, pairs = list[Cut](), list[Offsets](), list[Integers]()
+    """The chunks of a chunker's answers, each with its content's line offsets; an answer that is no cut has failed."""
+    sha256, cuts, n_nws, columns = blobs["sha256"], list[Cut](), list[int](), list[tuple[Integers, ...]]()
     for text, (answer, in_lines) in zip(blobs["text"], answers, strict=True):
         try:
-            cut, points, pair = _checked(answer, text, in_lines)
+            cut, points, pairs = _checked(answer, text, in_lines)
         except ValueError as error:
-            cut, points, pair = Cut([], failed=str(error)), in_lines, _NO_PAIRS
+            cut, points, pairs = Cut([], failed=str(error)), in_lines, _NO_PAIRS
         cuts.append(cut)
-        places.append(points)
-        pairs.append(pair)
-    n_chunks = np.array([len(ranges) for ranges in pairs], np.int64)
-    n_places = np.array([len(points.byte) for points in places], np.int64)
+        n_nws.append(int(points.nws[-1]))
+        first, last = pairs.T
+        lines, at_bytes = (points.line[first], points.line[last - 1] + 1), (points.byte[first], points.byte[last])
+        columns.append((*lines, *at_bytes, points.nws[first], points.nws[last]))
+    n_chunks = np.array([len(column) for column, *_ in columns], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
-    given = np.concatenate([_NO_PAIRS, *pairs])
-    at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
-    n_nws = np.array([points.nws[-1] for points in places], np.int64)
-    line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
-    byte, nws = byte[at], nws[at]
+    none = np.zeros(0, np.int64)
+    line_start, line_end, byte_start, byte_end, start, end = map(np.concatenate, zip([none] * 6, *columns, strict=True))
     frame = pl.DataFrame(
         {
             "chunker": pl.repeat(name, len(blob_no), dtype=pl.String, eager=True),
             "sha256": sha256.gather(blob_no),
             "chunk_no": np.arange(len(blob_no)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks),
-            "line_start": line[at[:, 0]],
-            "line_end": line[at[:, 1] - 1] + 1,
-            "byte_start": byte[:, 0],
-            "byte_end": byte[:, 1],
-            "n_nws": nws[:, 1] - nws[:, 0],
+            "line_start": line_start,
+            "line_end": line_end,
+            "byte_start": byte_start,
+            "byte_end": byte_end,
+            "n_nws": end - start,
             "text": [text for cut in cuts for text in cut.texts or [None] * len(cut.ranges)],
         },
         schema=table("chunks").columns,
     )
     # Chunks are sorted by start. Positions continue from one content to the next, so one running maximum does for all.
-    start, end = (nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]).T
-    covered_to = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
+    before = (np.cumsum(n_nws) - n_nws)[blob_no]
+    covered_to = np.maximum.accumulate(np.append(0, before + end))[:-1] - before
     status = {
         "chunker": [name] * blobs.height,
         "sha256": sha256,

@@ -1,13 +1,10 @@
-"""Chunks and definitions of all pool contents: cut the contents that are new, and store the results.
-
-Each content is parsed once for all chunkers and the definitions, in parallel if there are several processes.
-"""
+"""Chunks and definitions of pool contents: those that are new are cut, each parsed once for all, in parallel."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from itertools import compress
-from typing import NamedTuple
 
 import polars as pl
 
@@ -30,35 +27,33 @@ from lake.text import LANGUAGES, counted, percent
 
 CUT_AT_ONCE, PARSED_AT_ONCE = 20_000, 2_500
 """The number of contents between two writes: at most so many are done again after the process is killed."""
-HELD_AT_ONCE = 500
-"""The number of contents whose definitions and cuts are held as objects before they become rows."""
-_HANDED_OUT = 50
+_HANDED_OUT = 100
 _SYMBOLS = ""
 """The key of the definitions among the names of chunkers."""
 
 CRASHED = "the parser crashed"
 
 
-class Content(NamedTuple):
-    """A content to process, and the chunkers that cut it; with an empty `ending`, definitions are not searched."""
+def look_through(names: Sequence[str], blobs: pl.DataFrame, failed: str = "") -> dict[str, Sequence[pl.DataFrame]]:
+    """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers `names`.
 
-    text: str
-    ending: str
-    language: str
-    chunkers: tuple[str, ...]
-
-
-def look_through(contents: Sequence[Content]) -> list[tuple[dict[str, Found], dict[str, Cut]]]:
-    """The definitions of contents by set of rules, and their cuts by chunker; an error in one affects no other."""
-    seen = []
-    for text, ending, language, names in contents:
-        try:
-            definitions = definitions_of(text, ending)
-        except Exception as error:
-            definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
+    An error in one content affects no other; `failed` is why none of them can be looked through.
+    """
+    chunkers, lost = resolve_chunkers(names), {"docs": Found(why_not=failed)}
+    definitions, cuts = list[dict[str, Found]](), {name: list[tuple[Cut, Offsets]]() for name in names}
+    rows = blobs.select("text", "ending", "language", _todo(_SYMBOLS), *map(_todo, names)).iter_rows()
+    for (text, ending, language, has_symbols, *todo), points in zip(rows, Offsets.of_blobs(blobs), strict=True):
+        if has_symbols:
+            try:
+                definitions.append(lost if failed else definitions_of(text, ending))
+            except Exception as error:
+                definitions.append({"docs": Found(why_not=f"{type(error).__name__}: {error}")})
         document = Document(text, language)
-        seen.append((definitions, {each.name: cut_document(each, document) for each in resolve_chunkers(names)}))
-    return seen
+        for chunker in compress(chunkers, todo):
+            cut = Cut([], failed=failed) if failed else cut_document(chunker, document)
+            cuts[chunker.name].append((cut, points))
+    chunks = {name: measure_cuts(name, blobs.filter(_todo(name)), cuts[name]) for name in names}
+    return {_SYMBOLS: symbol_rows(blobs.filter(_todo(_SYMBOLS)), definitions), **chunks}
 
 
 def cut_contents(
@@ -69,10 +64,7 @@ def cut_contents(
     result: Outcome,
     workers: Workers | None = None,
 ) -> None:
-    """Cut every content of the benchmark's pools that a chunker has not cut yet.
-
-    With `workers`, definitions are found too, in processes; contents that crash the parser are rejected and counted.
-    """
+    """Cut the contents that a chunker has not cut yet; with `workers`, find definitions too, in processes."""
     files = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     if not files or lake.scan_parts(files, "files").head(1).collect().is_empty():
         return
@@ -80,7 +72,7 @@ def cut_contents(
     for chunker in chunkers:
         # The row is written first, so that chunks cut by this code are never attributed to other code.
         declaration, made[chunker.name] = chunker.declaration, _chunks(lake, chunker)
-        row = {name: getattr(declaration, name) for name in ("title", "meaning", "version", "source")}
+        row = {name: getattr(declaration, name) for name in ("title", "meaning", "source")}
         row |= {"name": chunker.name, "fingerprint": made[chunker.name].fingerprint}
         row |= {"parameters": canonical_json(chunker.parameters), "command": declaration.given or None}
         write_if_changed(lake, "chunkers", chunker.name, declared_rows("chunkers", [row]))
@@ -91,15 +83,17 @@ def cut_contents(
         say(f"{name}: cutting {counted(n, 'file')}" if name else f"symbols: parsing {counted(n, 'file')}")
     parsers = {_SYMBOLS, *(chunker.name for chunker in chunkers if chunker.declaration.grammars)}
     by = workers if parsers & n_of.keys() else None
-    written_at_once, held_at_once = (CUT_AT_ONCE, CUT_AT_ONCE) if by is None else (PARSED_AT_ONCE, HELD_AT_ONCE)
+    written_at_once = CUT_AT_ONCE if by is None else PARSED_AT_ONCE
     given = [chunker for chunker in chunkers if not declared(chunker.name)]
-    names = [chunker.name for chunker in chunkers if chunker not in given]
+    work = partial(look_through, [chunker.name for chunker in chunkers if chunker not in given])
     for start in range(0, todo.height, written_at_once):
         batch = todo[start : start + written_at_once]
         parts = [stored[number] for number in batch["part"].unique().sort()]
         with_text = lake.scan_parts(parts, "blobs").join(batch.drop("part").lazy(), on="sha256")
         blobs = with_text.collect().sort("sha256")
-        made_of = [_rows_of(some, names, by) for some in blobs.iter_slices(held_at_once)]
+        jobs = [*blobs.iter_slices(_HANDED_OUT)]
+        done = by.map(work, jobs, lambda some: some.iter_slices(1)) if by else [(blobs, work(blobs))]
+        made_of = [rows or work(some, failed=CRASHED) for some, rows in done]
         by_maker = {name: zip(*(rows[name] for rows in made_of), strict=True) for name in made_of[0]}
         tables = {name: [pl.concat(table) for table in tables] for name, tables in by_maker.items()}
         tables |= {chunker.name: [*chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))] for chunker in given}
@@ -107,11 +101,11 @@ def cut_contents(
             if contents := blobs.filter(_todo(name))["sha256"].to_list():
                 target.with_suffix(fingerprint(contents)[:16]).write(*tables[name])
         # Freed before the next batch is read.
-        del blobs, made_of, by_maker, tables
+        del blobs, jobs, done, made_of, by_maker, tables
         if start + batch.height < todo.height:
             say(f"{start + batch.height:,} of {todo.height:,} files are done")
     if workers is not None:
-        if todo.height > HELD_AT_ONCE:
+        if todo.height > 500:
             # After so many contents, the processes hold much memory.
             workers.stop()
         if n_failed := sum(part.scan("rejects").collect().height for part in made[_SYMBOLS].current()):
@@ -149,33 +143,8 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
     return todo.filter(pl.any_horizontal(pl.col("^todo:.*$"))).sort("part", "sha256").collect()
 
 
-def _rows_of(blobs: pl.DataFrame, names: Sequence[str], workers: Workers | None) -> dict[str, Sequence[pl.DataFrame]]:
-    """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers `names`."""
-    ending = pl.when(_todo(_SYMBOLS)).then("ending")
-    contents = [
-        Content(text, ending or "", language, tuple(compress(names, todo)))
-        for text, ending, language, *todo in blobs.select("text", ending, "language", *map(_todo, names)).iter_rows()
-    ]
-    answers = workers.map(look_through, contents, _HANDED_OUT) if workers else look_through(contents)
-    lost = {"docs": Found(why_not=CRASHED)}
-    seen = [
-        answer or (lost, dict.fromkeys(content.chunkers, Cut([], failed=CRASHED)))
-        for content, answer in zip(contents, answers, strict=True)
-    ]
-    definitions = [of_rules for content, (of_rules, _) in zip(contents, seen, strict=True) if content.ending]
-    tables = dict[str, Sequence[pl.DataFrame]]({_SYMBOLS: symbol_rows(blobs.filter(_todo(_SYMBOLS)), definitions)})
-    offsets = Offsets.of_blobs(blobs)
-    for name in names:
-        cuts = [(of[name], points) for (_, of), points in zip(seen, offsets, strict=True) if name in of]
-        tables[name] = measure_cuts(name, blobs.filter(_todo(name)), cuts)
-    return tables
-
-
 def _definitions(lake: Lake) -> BuildTarget:
-    """The target for definitions, with the contents that could not be parsed; one part per batch of new contents.
-
-    The sets of rules are described in the lake, for pages.
-    """
+    """The target for definitions, a part per batch of contents; the sets of rules are described in the lake."""
     slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
     slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
     packages = [(name, version(name)) for name in GRAMMARS]

@@ -25,6 +25,7 @@ _C_NAMES = frozenset(
      "operator_cast", "template_function", "primitive_type"}
 )  # fmt: skip
 _NAMES = frozenset({"identifier", "simple_identifier", "type_identifier", "primitive_type"})
+_NAME_FIELDS = {"template_type": "name", "template_function": "name", "member_expression": "property"}
 _NO_NAMES = frozenset({"lifetime", "comment", "line_comment", "block_comment"})
 
 
@@ -122,13 +123,11 @@ class Names:
         return [*parts, self._bare(node)]
 
     def _bare(self, node: Node) -> str:
-        if node.type in {"template_type", "template_function"}:
-            node = node.child_by_field_name("name") or node
-        elif node.type == "member_expression":
-            node = node.child_by_field_name("property") or node
-        elif node.type == "operator_cast":
+        if node.type == "operator_cast":
             kind = node.child_by_field_name("type")
             return f"operator {name_text(kind, self.data)}" if kind is not None else "operator"
+        if node.type in _NAME_FIELDS:
+            node = node.child_by_field_name(_NAME_FIELDS[node.type]) or node
         name = name_text(node, self.data)
         if node.type == "string":
             return name.strip("\"'")

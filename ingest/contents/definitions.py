@@ -1,7 +1,4 @@
-"""Definitions in a file, found with tree-sitter by two sets of rules.
-
-By `docs`, names are qualified by the definitions around them; `official` ones are as in ContextBench's published code.
-"""
+"""Definitions in a file, found with tree-sitter by two sets of rules, even if the file has syntax errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -176,10 +173,7 @@ def ending_of(path: str) -> str:
 
 
 def definitions_of(text: str, ending: str) -> dict[str, Found]:
-    """The definitions in a text, by set of rules that supports the path's ending (`h`, not `.h`); it is parsed once.
-
-    The tree is used even if it has syntax errors. Byte offsets are those of the text in UTF-8.
-    """
+    """The definitions in a text, by set of rules that supports its path's ending (`h`, not `.h`); bytes are UTF-8."""
     if ending not in LANGUAGES:
         return {}
     data = text.encode(errors="replace")

@@ -170,10 +170,7 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
 
 
 def _named(line: str) -> str:
-    r"""The file name in a `---` or `+++` line, without the time that may follow a tab.
-
-    Git quotes a name with unusual bytes: `"na\303\257ve"`.
-    """
+    r"""The file name in a `---` or `+++` line; git quotes one with unusual bytes: `"na\303\257ve"`."""
 
     def byte(match: re.Match[bytes]) -> bytes:
         return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
@@ -181,6 +178,7 @@ def _named(line: str) -> str:
     name = line[4:].removesuffix("\r")
     quoted = re.fullmatch(r'"(.*)"\s*', name)
     if quoted is None:
+        # A time may follow a tab.
         return name.partition("\t")[0].strip()
     return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, quoted[1].encode()).decode(errors="replace")
 
@@ -195,10 +193,7 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
 
 
 def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
-    """The innermost definitions around some lines of a file (or the line alone), and the names of all around them.
-
-    Lines count from 0; the spans are half-open and do not overlap.
-    """
+    """The innermost definitions around lines, from 0 (or the line alone), as disjoint spans; all names around."""
     text, _ = decode(data)
     definitions = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
     # Of definitions of over 100 lines, a shorter one inside, or the line alone, is meant.

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
-from ingest.sources.git import GitFolder, RepositoryError, checked
-from ingest.sources.tree import Checkout
+from ingest.sources.git import GitFolder, checked
+from ingest.sources.repository import RepositoryError, checked_files
+from ingest.sources.tree import Repository, TreeFile
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 
 FETCH_SECONDS = 3600.0
 HEAD = "refs/goldspan/head"
@@ -82,27 +84,27 @@ class History:
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, for a commit's regular files."""
         if commit_id not in self._listings:
-            files = [entry for entry in self.git.listing(commit_id) if entry.mode.startswith("100")]
-            self._listings[commit_id] = {file.path: file.blob_id for file in sorted(files, key=lambda file: file.path)}
+            files = sorted(self.git.listing(commit_id), key=lambda file: file[0])
+            self._listings[commit_id] = {path: blob_id for path, mode, blob_id in files if mode.startswith("100")}
         return self._listings[commit_id]
 
     def contents(self, ids: Collection[str]) -> Mapping[str, SharedContent | None]:
         """Contents by id, these and all that were read before; None for one that is too large."""
-        for blob_id, data in self.git.contents(sorted({*ids} - self._contents.keys())):
+        unread = sorted({*ids} - self._contents.keys())
+        for blob_id, data in zip(unread, self.git.contents(unread), strict=True):
             self._contents[blob_id] = SharedContent(data) if data is not None else None
         return self._contents
 
-    def files(self, repo: str, commit: str) -> Checkout:
+    def files(self, repo: str, commit: str) -> Repository:
         """The files at a commit."""
 
-        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        def read(rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
             chosen = {path: blob_id for path, blob_id in self.listing(commit).items() if only is None or path in only}
             contents = self.contents(chosen.values())
-            for path, blob_id in chosen.items():
-                if (data := contents[blob_id]) is not None:
-                    yield path, data
+            rows = ((path, None, data) for path, blob_id in chosen.items() if (data := contents[blob_id]) is not None)
+            yield from checked_files(rows, f"repository {repo}@{commit}", rejects)
 
-        return Checkout(read, {})
+        return read
 
 
 def fetched(target: str, at: str, cache: Path) -> History:

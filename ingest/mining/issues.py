@@ -11,6 +11,7 @@ from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History
 from ingest.mining.names import GENERATED, TESTS, is_source
 from lake.fingerprint import sha256_of
+from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 MAX_CHANGED_FILES, MAX_CHANGED_LINES, MIN_WORDS = 10, 200, 4
@@ -120,7 +121,8 @@ class IssueMiner:
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
         if (n_lines := sum(map(len, edited.values()))) > MAX_CHANGED_LINES:
             return TOO_MANY
-        files = dict(self.history.files(self.repository, commit.parent).read(edited))
+        repository = self.history.files(self.repository, commit.parent)
+        files = {file.path: file.data for file in repository(Rejects(), edited)}
         gold, symbols = [], set[str]()
         for path, lines in sorted(edited.items()):
             spans, around = surroundings_of(files.get(path, b""), path, lines)

@@ -17,8 +17,9 @@ from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import GENERATED, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
 from ingest.sources.git import MAX_BLOB_BYTES, form_fault
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableFileError
+from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
@@ -66,7 +67,8 @@ class CodeMiner:
     def tasks(self) -> list[Task]:
         """The tasks that were drawn."""
         sources = [path for path in self.listing if is_source(path)]
-        contents = dict(self.history.files(self.repository, self.history.head).read(sources))
+        files = self.history.files(self.repository, self.history.head)(Rejects(), sources)
+        contents = {file.path: file.data for file in files}
         candidates = list(self.mine(self.repository, contents, self.left_out))
         self.n_files, self.n_candidates = len(contents), len(candidates)
         others = self.listing.keys() - sources
@@ -86,7 +88,7 @@ class CodeMiner:
 
         folder = self.repository.replace("/", "_")
         files = [
-            Entry(f"{folder}/{path}", UNKNOWN_SIZE, partial(opened, path), made_from=blob_id)
+            Entry(f"{folder}/{path}", partial(opened, path), made_from=blob_id)
             for path, blob_id in self.listing.items()
         ]
         return Tree("files", files)
@@ -114,7 +116,7 @@ def mined(
 ) -> list[MinedBenchmark]:
     """The benchmarks of the repository `target`, one per kind of task; tasks are mined when they are asked for."""
     name, repository, read_from = _names(target, label)
-    pinned = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
+    revision = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
     drawn, made = (history, repository, n, seed), list[MinedBenchmark]()
     for kind in kinds:
         like, title, meaning = MINED_TASKS[kind]
@@ -134,8 +136,8 @@ def mined(
             tasks = made_tree("tasks", {"completions.jsonl": miner.rows})
             # Files of all languages; RepoEval's own `find` keeps only Python.
             benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [miner.pool()]))
-        trees = {tasks.location: tasks}
-        source = Source(trees=trees, name=read_from, label="mined", pinned=pinned, repositories=history.files)
+        find = {tasks.location: tasks}.get
+        source = Source(name=read_from, find=find, label="mined", revision=revision, repositories=history.files)
         made.append((benchmark, source, subsets, miner))
     return made
 

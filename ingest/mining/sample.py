@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from ingest.mining.miner import PROMPT_TOKENS, completion_row
 from ingest.mining.names import FileUsage, lines_of
-from ingest.sources.folder import FolderSource, read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
+from ingest.sources.folder import folder_source, read_folder
+from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
@@ -90,7 +90,7 @@ def open_sample(benchmark: str) -> Source:
         revision = fingerprint([(file.relative_to(home), sha256_of_file(file)) for file in files])[:16]
         names = {file.name.partition("@")[0].replace("__", "/") for file in (home / "repo_files").iterdir()}
         licences = dict.fromkeys(names, "MIT")
-        return FolderSource(home, name="sample", label="sample", pinned=revision, licences=licences)
+        return replace(folder_source(home, "sample", "sample"), revision=revision, licences=licences)
     if benchmark == "repobench-r":
         by_name = {each.repository: each for each in read_places()}
     elif benchmark == "repoeval":
@@ -118,7 +118,7 @@ def open_sample(benchmark: str) -> Source:
             trees[f"repositories/{folder}"] = Tree(f"repositories/{folder}", moved)
     revision = " ".join(each.pin for each in repositories if each.pin)
     licences = {name: each.licence for name, each in by_name.items()}
-    return Source(trees=trees, name="sample", label="sample", pinned=revision, licences=licences)
+    return Source(name="sample", find=trees.get, label="sample", revision=revision, licences=licences)
 
 
 def _completion_rows(repositories: Sequence[Places], level: str, limit: int) -> Iterator[object]:
@@ -149,10 +149,10 @@ def read_package(pin: str) -> dict[str, Entry]:
         installed = distribution(name)
         # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
         record = (installed.read_text("RECORD") or "") if installed.version == version else ""
-    for recorded, digest, size in csv.reader(record.splitlines()):
+    for recorded, digest, _ in csv.reader(record.splitlines()):
         if recorded.endswith(".py") and ".." not in recorded.split("/"):
             opened = partial(_open_checked, Path(str(installed.locate_file(recorded))), f"{recorded} of {pin}", digest)
-            files[recorded] = Entry(recorded, int(size), opened, made_from=digest)
+            files[recorded] = Entry(recorded, opened, made_from=digest)
     if not files:
         what = f"the sample is cut from the package {pin}, which is not installed with a record of its files"
         raise GoldspanError(what, hint=_INSTALL, code=Exit.MISSING)
@@ -178,5 +178,5 @@ def made_tree(
     def opened(of_file: Callable[[], Iterable[object]]) -> io.BytesIO:
         return io.BytesIO("".join(f"{json.dumps(row)}{end}" for row in of_file()).encode())
 
-    files = [Entry(path, UNKNOWN_SIZE, partial(opened, rows[path]), made_from=digest) for path in sorted(rows)]
+    files = [Entry(path, partial(opened, rows[path]), made_from=digest) for path in sorted(rows)]
     return Tree(folder, files)

@@ -90,7 +90,7 @@ def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | Non
 def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome, say: Say = lambda _: None) -> None:
     """Import the runs that a source has recorded, under the caller's lock; those that fail become rows of `rejects`."""
     rejects = Rejects()
-    for system, path in source.recorded():
+    for system, path in source.recorded:
         request = ImportRequest(path, benchmark, system, skip_unknown=True)
         _, status, why = _import_file(lake, request, system, rejects, result, say)
         result.warnings += [f"left out: {system}: {why}"] * (status == "waiting")

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.sources.hub import downloading
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableFileError, entry_on_disk
+from ingest.sources.tree import Entry, UnreadableFileError, entry_on_disk
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
@@ -57,7 +57,7 @@ def entry_of(data: Path | HubRows) -> Entry:
         path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
         return _entry(path, partial(_from_hub, data), fingerprint(data.model_dump()))
     if not data.is_dir():
-        return entry_on_disk(data, data.name, data.stat().st_size)
+        return entry_on_disk(data, data.name)
     name = data.resolve().name
     files = sorted(file for file in data.iterdir() if file.is_file())
     made_from = fingerprint([(file.name, sha256_of_file(file)) for file in files])
@@ -83,7 +83,7 @@ def _entry(path: str, dataset: Callable[[], Dataset | IterableDataset], made_fro
             file.seek(0)
             yield file
 
-    return Entry(path, UNKNOWN_SIZE, stream, made_from)
+    return Entry(path, stream, made_from)
 
 
 def _from_disk(folder: Path) -> Dataset:

@@ -7,14 +7,13 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from os.path import realpath
 from pathlib import Path
 
 from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_DEPTH, MAX_DOCUMENT_BYTES, MAX_STREAMED_BYTES
+from lake.limits import MAX_DOCUMENT_BYTES
 from lake.text import listed
 
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
@@ -28,17 +27,14 @@ def is_junk(path: str) -> bool:
 
 
 def open_archive(file: Path, location: str) -> Tree:
-    """The regular files of a zip archive; each entry is read when asked for, from one thread only.
-
-    Unsafe paths, links, duplicates and entries over the limits are refused with a reason.
-    """
+    """The regular files of a zip archive, read when asked for, from one thread only; what is unsafe is refused."""
     try:
         archive = zipfile.ZipFile(file)
     except (UnicodeDecodeError, *_READ_ERRORS) as error:
         what = f"{file.name} cannot be opened as a zip archive: {str(error) or type(error).__name__}"
         hint = "It may be cut short: fetch it again, or unpack it into a folder of the same name without .zip."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID) from error
-    entries, refused, total = dict[str, Entry](), dict[str, str](), 0
+    entries, refused = dict[str, Entry](), dict[str, str]()
     for info in archive.infolist():
         name = info.orig_filename
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
@@ -54,11 +50,8 @@ def open_archive(file: Path, location: str) -> Tree:
             refused[name] = f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read"
         elif path in entries:
             refused[name] = "occurs more than once in the archive; the first is read"
-        elif total + info.file_size > MAX_STREAMED_BYTES:
-            refused[name] = f"the archive unpacks to more than {MAX_STREAMED_BYTES:,} bytes"
         else:
-            total += info.file_size
-            entries[path] = Entry(path, info.file_size, partial(_opened, archive, info, path))
+            entries[path] = Entry(path, partial(_opened, archive, info, path))
     return Tree(location, [entries[path] for path in sorted(entries)], refused)
 
 
@@ -71,37 +64,30 @@ def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> io.By
         raise UnreadableFileError(path, str(error) or type(error).__name__) from error
 
 
-@dataclass(frozen=True)
-class FolderSource(Source):
-    """The folder `root` of a benchmark; see `Source`."""
-
-    root: Path
-
-    def find(self, path: str) -> Tree | None:
-        """See `Source.find`: `<path>/`, else `<path>.zip`.
-
-        A folder that contains only an archive of its name (`datasets/datasets.zip`, as from RepoEval's publisher) is
-        read as that archive. The folder or archive may be a link to anywhere, as the user put it there.
-        """
-        folder, archive = self.root / path, f"{path}.zip"
-        if folder.is_dir():
-            own = folder / f"{Path(path).name}.zip"
-            if not own.is_file() or any(item != own and not is_junk(item.name) for item in folder.iterdir()):
-                return read_folder(folder, path)
-            archive = f"{path}/{own.name}"
-        return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
-
-    def recorded(self) -> list[tuple[str, Path]]:
-        """The system and path of everything in the folder `trajectories/`: a file, archive or folder per system."""
-        folder = self.root / "trajectories"
-        items = folder.iterdir() if folder.is_dir() else ()
-        # The system is a file's name without the endings that show its format.
-        ends = re.compile(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", re.IGNORECASE)
-        runs = [(ends.sub("", item.name) if item.is_file() else item.name, item) for item in items]
-        return sorted((name, item) for name, item in runs if not item.name.startswith((".", "__MACOSX")))
+def find_in(root: Path, path: str) -> Tree | None:
+    """The folder `<path>/` or archive `<path>.zip` below `root`, maybe a link to anywhere, as the user put it."""
+    folder, archive = root / path, f"{path}.zip"
+    if folder.is_dir():
+        # A folder with nothing but an archive of its name is that archive, as from RepoEval's publisher.
+        own = folder / f"{Path(path).name}.zip"
+        if not own.is_file() or any(item != own and not is_junk(item.name) for item in folder.iterdir()):
+            return read_folder(folder, path)
+        archive = f"{path}/{own.name}"
+    return open_archive(root / archive, archive) if (root / archive).is_file() else None
 
 
-def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
+def folder_source(root: Path, name: str, label: str = "") -> Source:
+    """The source below a folder; its runs are everything in the folder `trajectories/`: one per system."""
+    folder = root / "trajectories"
+    items = folder.iterdir() if folder.is_dir() else ()
+    # The system is a file's name without the endings that show its format.
+    ends = re.compile(r"(?<=.)(\.(zip|gz|zst|json|jsonl|traj))+$", re.IGNORECASE)
+    runs = [(ends.sub("", item.name) if item.is_file() else item.name, item) for item in items]
+    recorded = sorted((system, item) for system, item in runs if not item.name.startswith((".", "__MACOSX")))
+    return Source(name=name, find=partial(find_in, root), label=label, recorded=recorded)
+
+
+def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> Source:
     """A benchmark's folder: the subfolder `<benchmark>` or `<benchmark>-<label>` of `folder`, else `folder` itself.
 
     It must contain one of the markers as a folder, file or archive `<marker>.zip` (`*` matches any part of a name);
@@ -118,13 +104,13 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         problem = f"{what} holds more than one folder of {benchmark}: {listed([each.name for each in own])}"
         raise GoldspanError(problem, hint=f"Choose one: SOURCE={own[0]}", code=Exit.USAGE)
     if own:
-        return FolderSource(own[0], name=str(folder), label=_label(own[0].name, benchmark) or "")
+        return folder_source(own[0], str(folder), _label(own[0].name, benchmark) or "")
     # Without markers, a folder is recognised by its name only; a snapshot in the hub's cache by its dataset's name.
     cached = _hub_cache(folder.resolve()) or folder
     names = (folder.name, folder.resolve().name, cached.name.rpartition("--")[2].lower())
     labels = [label for name in names if (label := _label(name, benchmark)) is not None]
     if _is_marked(folder, markers) if markers else labels:
-        return FolderSource(folder, name=str(folder), label=next(filter(None, labels), ""))
+        return folder_source(folder, str(folder), next(filter(None, labels), ""))
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or in it {looked}" if looked else ""
     empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
@@ -135,51 +121,36 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
 def read_folder(root: Path, location: str) -> Tree:
     """The regular files below a folder, including hidden ones.
 
-    A link to a regular file inside the folder is read as that file; in a snapshot of the hub's cache, also a link to a
-    file of that dataset. Everything else is refused with a reason: other links, devices, unreadable files, names that
-    are not UTF-8, and files over the limits.
+    A link to a file inside the folder is read as that file; in a snapshot of the hub's cache, also one to a file of
+    that dataset. Everything else is refused with a reason.
     """
     home = root.resolve()
     cached = _hub_cache(home)
-    walk = _walk((home,) if cached is None else (home, cached / "blobs"), home, "")
-    files = sorted(walk, key=lambda file: file[0])
-    refused = {path: file for path, file in files if isinstance(file, str)}
-    return Tree(location, [file for _, file in files if isinstance(file, Entry)], refused)
-
-
-def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[str, Entry | str]]:
-    """The path of each file, and the file or the reason why it is not read."""
-    try:
-        with os.scandir(folder) as listing:
-            items = list(listing)
-    except OSError as error:
-        yield prefix, f"cannot be listed: {error.strerror}"
-        return
-    for item in items:
-        path = prefix + item.name
-        is_link = item.is_symlink()
-        if is_junk(path):
+    homes = (home,) if cached is None else (home, cached / "blobs")
+    entries, refused, left = list[Entry](), dict[str, str](), [(home, "")]
+    while left:
+        folder, prefix = left.pop()
+        try:
+            with os.scandir(folder) as listing:
+                items = list(listing)
+        except OSError as error:
+            refused[prefix] = f"cannot be listed: {error.strerror}"
             continue
-        if path.encode(errors="ignore").decode() != path:
-            yield os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8"
-        elif item.is_dir(follow_symlinks=False):
-            if prefix.count("/") < MAX_DEPTH:
-                yield from _walk(homes, Path(item.path), f"{path}/")
-            else:
-                yield path, f"more than {MAX_DEPTH} folders inside one another"
-        else:
-            try:
-                target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
-                size = target.stat().st_size
-            except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
-                yield path, "a link that leads nowhere" if is_link else "cannot be read"
+        for item in items:
+            path, target = prefix + item.name, Path(item.path)
+            if is_junk(path):
                 continue
-            if is_link and not any(target.is_relative_to(home) for home in homes):
-                yield path, "a link that leaves the folder"
+            if path.encode(errors="ignore").decode() != path:
+                refused[os.fsencode(path).decode(errors="backslashreplace")] = "the name is not UTF-8"
+            elif item.is_dir(follow_symlinks=False):
+                left.append((target, f"{path}/"))
+            elif item.is_symlink() and not any(Path(realpath(target)).is_relative_to(home) for home in homes):
+                refused[path] = "a link that leaves the folder"
             elif not target.is_file() or not os.access(target, os.R_OK):
-                yield path, "not a regular file that may be read"
+                refused[path] = "not a regular file that may be read"
             else:
-                yield path, entry_on_disk(target, path, size)
+                entries.append(entry_on_disk(target, path))
+    return Tree(location, sorted(entries, key=lambda entry: entry.path), dict(sorted(refused.items())))
 
 
 def _hub_cache(folder: Path) -> Path | None:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import time
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,9 +21,12 @@ from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock
 
-from ingest.sources.tree import Checkout
-from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
+from ingest.sources.repository import RepositoryError, checked_files
+from ingest.sources.tree import Repository, TreeFile
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
+from lake.limits import MAX_FILES
+from lake.rejects import Rejects
+from lake.text import listed
 
 GITHUB = "https://github.com"
 _PART = r"(?!\.{1,2}(/|$))[A-Za-z0-9_.][A-Za-z0-9_.-]*"
@@ -61,10 +63,6 @@ _ENVIRONMENT = {
 }
 
 
-class RepositoryError(GoldspanError):
-    """One repository or commit is not available; others may be."""
-
-
 class DamagedRepositoryError(OSError):
     """A repository in the cache is incomplete and has to be fetched again."""
 
@@ -83,14 +81,6 @@ class GitResult(NamedTuple):
         return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
 
-class GitEntry(NamedTuple):
-    """An entry of a commit: git's mode, such as `100644` for a file, the git id of the content, and the path."""
-
-    mode: str
-    blob_id: str
-    path: str
-
-
 @dataclass(frozen=True)
 class GitFolder:
     """A bare repository, which need not exist yet; `settings` is the only configuration file that git reads."""
@@ -106,40 +96,30 @@ class GitFolder:
         if not (self.folder / "objects").is_dir():
             self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
-    def listing(self, commit: str) -> list[GitEntry]:
-        """Everything in a commit; errors as in :meth:`run`."""
+    def listing(self, commit: str) -> list[tuple[str, str, str]]:
+        """The path of everything in a commit, git's mode (`100644` for a file) and git id; errors as in :meth:`run`."""
         listing = self.run("ls-tree", "-r", "-z", "--full-tree", commit, most=200 * MAX_FILES)
         entries = (entry.partition("\t") for entry in listing.split("\0")[:-1])
         # `100644 blob <id>`
-        return [GitEntry(about[:6], about.rpartition(" ")[2], path) for about, _, path in entries]
+        return [(path, about[:6], about.rpartition(" ")[2]) for about, _, path in entries]
 
-    def checkout(self, commit: str) -> Checkout:
-        """The files of a commit, read from the repository when they are asked for."""
-        files, noted = list[GitEntry](), defaultdict[str, list[str]](list)
-        for entry in self.listing(commit):
-            if reason := _NOT_READ.get(entry.mode):
-                noted[reason].append(entry.path)
-            else:
-                files.append(entry)
+    def repository(self, repo: str, commit: str) -> Repository:
+        """The files of a commit; links and submodules are rejected if all files are read."""
+        entries, where = self.listing(commit), f"repository {repo}@{commit}"
 
-        def read(only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-            chosen, left = [file for file in files if only is None or file.path in only], MAX_STREAMED_BYTES
-            contents = self.contents(file.blob_id for file in chosen)
-            for file, (_, data) in zip(chosen, contents, strict=True):
-                left -= len(data or b"")
-                if left < 0:
-                    what = f"commit {commit} holds more than {MAX_STREAMED_BYTES:,} bytes, and is not read"
-                    raise RepositoryError(what, where=str(self.folder), code=Exit.INVALID)
-                if data is not None:
-                    yield file.path, data
+        def read(rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
+            for mode, reason in _NOT_READ.items() if only is None else ():
+                if paths := sorted(path for path, its_mode, _ in entries if its_mode == mode):
+                    rejects.add(where, f"path {listed(paths, MAX_EXAMPLES)}", reason, "\n".join(paths))
+            files = [each for each in entries if each[1] not in _NOT_READ and (only is None or each[0] in only)]
+            contents = zip(files, self.contents(blob_id for *_, blob_id in files), strict=True)
+            rows = ((path, None, data) for (path, *_), data in contents if data is not None)
+            yield from checked_files(rows, where, rejects)
 
-        return Checkout(read, noted)
+        return read
 
-    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """The contents of git ids, one in memory at a time; None for one over `MAX_BLOB_BYTES`.
-
-        A damaged repository is deleted, so that the next run fetches it again, and raises `RepositoryError`.
-        """
+    def contents(self, ids: Iterable[str]) -> Iterator[bytes | None]:
+        """The contents of git ids, None for one over `MAX_BLOB_BYTES`; an error if the repository is damaged."""
         from git import Git
 
         git = Git()
@@ -152,7 +132,7 @@ class GitFolder:
                 if data is not None and len(data) < n_bytes:
                     raise ValueError(f"{blob_id} is cut off")
                 del stream  # reads the rest of a content that is too large
-                yield blob_id, data
+                yield data
         except (OSError, ValueError) as error:
             shutil.rmtree(self.folder, ignore_errors=True)
             what = f"the repository is damaged, and is fetched again by the next run: {error}"
@@ -220,23 +200,23 @@ class Repositories:
     say: Callable[[str], None] = lambda _: None
     _n_waited: int = 0
 
-    def files(self, repo: str, commit: str) -> Checkout:
-        """The files of a repository at a commit, fetched if the cache does not have it."""
+    def files(self, repo: str, commit: str) -> Repository:
+        """A repository at a commit, fetched if the cache does not have it."""
         url = f"{self.base.rstrip('/')}/{checked('repository', repo)}"
         commit, git = checked("commit", _whole_id(url, commit)), GitFolder(self.folder(url))
         git.folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(git.folder.with_suffix(".lock")):
             try:
-                return self._files(git, url, commit)
+                return self._files(git, repo, url, commit)
             except DamagedRepositoryError:
                 shutil.rmtree(git.folder)
-                return self._files(git, url, commit)
+                return self._files(git, repo, url, commit)
 
     def folder(self, url: str) -> Path:  # noqa: D102
         name = re.sub(r"[^A-Za-z0-9._-]", "_", url)[-60:].lstrip(".-")
         return self.cache / "git" / f"{name}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
-    def _files(self, git: GitFolder, url: str, commit: str) -> Checkout:
+    def _files(self, git: GitFolder, repo: str, url: str, commit: str) -> Repository:
         git.make()
         refs = git.run("for-each-ref", "--format=%(objecttype) %(refname)", _COMMITS)
         if f"commit {_COMMITS}{commit}" not in refs.splitlines():
@@ -252,7 +232,7 @@ class Repositories:
                 self.sleep(self.waits[self._n_waited])
                 self._n_waited += 1
             self._n_waited = 0
-        return git.checkout(commit)
+        return git.repository(repo, commit)
 
 
 def _whole_id(url: str, commit: str) -> str:

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import HUB, UNKNOWN_SIZE, Entry, Source, Tree, entry_on_disk
+from ingest.sources.tree import HUB, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
@@ -41,51 +40,38 @@ def downloading(wanted: str, where: str, hint: str, *, is_quiet: bool = True) ->
         raise GoldspanError(what, where=where, hint=hint, code=Exit.MISSING) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Published(Source):
-    """A publisher's files, downloaded into a cache when read; without `say` no messages are shown."""
-
-    benchmark: str
-    cache: Path
-    say: Callable[[str], None] | None = None
-
-    def had(self, wanted: str, where: str, here: str) -> AbstractContextManager[None]:
-        """What a download runs in; `here` says what is lacking or where it goes."""
-        return downloading(wanted, where, f"{here}\n  {_INSTEAD.format(self.benchmark)}", is_quiet=self.say is None)
+Say = Callable[[str], None] | None
 
 
-@dataclass(frozen=True)
-class HubSource(_Published):
-    """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`.
+def archive_source(
+    benchmark: str,
+    cache: Path,
+    say: Say,
+    repository: str,
+    commit: str,
+    archives: Mapping[str, tuple[str, str]],
+    base: str = "https://raw.githubusercontent.com",
+) -> Source:
+    """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`, downloaded when read.
 
     `archives` maps a path in the benchmark's layout (`datasets`) to the path in the repository and the git blob id.
     """
 
-    repository: str
-    commit: str
-    archives: Mapping[str, tuple[str, str]]
-    base: str = "https://raw.githubusercontent.com"
-
-    @property
-    def revision(self) -> str:
-        """`owner/name@commit`."""
-        return f"{self.repository}@{self.commit}"
-
-    def find(self, path: str) -> Tree | None:
-        """See `Source.find`."""
-        if path not in self.archives:
+    def find(path: str) -> Tree | None:
+        if path not in archives:
             return None
-        name, blob_id = self.archives[path]
-        url, file = f"{self.base}/{self.repository}/{self.commit}/{name}", self.cache / blob_id
-        lacking = [each for each, known in self.archives.values() if not (self.cache / known).is_file()]
-        with self.had(name, url, f"Still to download: {listed(lacking)}."):
+        name, blob_id = archives[path]
+        url, file = f"{base}/{repository}/{commit}/{name}", cache / blob_id
+        lacking = [each for each, known in archives.values() if not (cache / known).is_file()]
+        hint = f"Still to download: {listed(lacking)}.\n  {_INSTEAD.format(benchmark)}"
+        with downloading(name, url, hint, is_quiet=say is None):
             if file.is_file() and git_blob_id(file.read_bytes()) == blob_id:
                 return open_archive(file, name)
             from huggingface_hub.file_download import http_get
 
-            if self.say is not None:
-                self.say(f"downloading {name}")
-            self.cache.mkdir(parents=True, exist_ok=True)
+            if say is not None:
+                say(f"downloading {name}")
+            cache.mkdir(parents=True, exist_ok=True)
             part = file.with_suffix(".part")
             with part.open("wb") as stream:
                 http_get(url, stream, displayed_filename=name)
@@ -97,60 +83,45 @@ class HubSource(_Published):
             part.replace(file)
         return open_archive(file, name)
 
+    return Source(name=HUB, find=find, revision=f"{repository}@{commit}")
 
-@dataclass(frozen=True)
-class DatasetSource(_Published):
+
+def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings: tuple[str, ...]) -> Source:
     """A dataset's files, each downloaded when it is read.
 
     The commit is looked up on the hub once and recorded in `<cache>/<owner>--<name>.json`; later runs use that commit
     until the file is deleted.
     """
+    home, file = cache / "huggingface", cache / f"{dataset.replace('/', '--')}.json"
+    hint, where = (
+        f"It is downloaded to {home}.\n  {_INSTEAD.format(benchmark)}",
+        f"dataset {dataset} of the Hugging Face hub",
+    )
+    if not file.is_file():
+        with downloading(f"the commit of {dataset}", where, hint, is_quiet=say is None):
+            from huggingface_hub import HfApi
 
-    dataset: str
-    endings: tuple[str, ...]
+            info = HfApi().dataset_info(dataset, revision="main", files_metadata=True, timeout=30)
+        record = {"commit": info.sha, "sizes": {each.rfilename: each.size or 0 for each in info.siblings or []}}
+        cache.mkdir(parents=True, exist_ok=True)
+        beside = file.with_suffix(".tmp")
+        beside.write_text(f"{json.dumps(record, indent=1, sort_keys=True)}\n", encoding="utf-8")
+        beside.replace(file)
+    record = json.loads(file.read_bytes())
+    commit = record["commit"]
 
-    @property
-    def revision(self) -> str:
-        """`owner/name@commit`."""
-        return f"{self.dataset}@{self._record()['commit']}"
-
-    def find(self, path: str) -> Tree | None:
-        """See `Source.find`; all files are in the folder `.`."""
-        if path != ".":
-            return None
-        names = sorted(name for name in self._record()["sizes"] if name.endswith(self.endings))
-        return Tree(path, [Entry(name, UNKNOWN_SIZE, partial(self._opened, name)) for name in names])
-
-    def _opened(self, path: str) -> AbstractContextManager[IO[bytes]]:
-        commit, cache = self._record()["commit"], self.cache / "huggingface"
-        with self._asked(path):
+    def opened(path: str) -> IO[bytes]:
+        with downloading(f"{path} of {dataset}", where, hint, is_quiet=say is None):
             from huggingface_hub import snapshot_download
 
             folder = snapshot_download(
-                self.dataset, repo_type="dataset", revision=commit, cache_dir=cache, allow_patterns=[path]
+                dataset, repo_type="dataset", revision=commit, cache_dir=home, allow_patterns=[path]
             )
-            file = Path(str(folder)) / path
-            return entry_on_disk(file, path, file.stat().st_size).open()
+            return Path(str(folder), path).open("rb")
 
-    def _asked(self, wanted: str) -> AbstractContextManager[None]:
-        here = f"It is downloaded to {self.cache / 'huggingface'}."
-        return self.had(f"{wanted} of {self.dataset}", f"dataset {self.dataset} of the Hugging Face hub", here)
-
-    def _record(self) -> dict[str, Any]:
-        """The `commit`, and the `sizes` of its files by name."""
-        file = self.cache / f"{self.dataset.replace('/', '--')}.json"
-        if not file.is_file():
-            with self._asked("the commit"):
-                from huggingface_hub import HfApi
-
-                info = HfApi().dataset_info(self.dataset, revision="main", files_metadata=True, timeout=30)
-            record = {"commit": info.sha, "sizes": {each.rfilename: each.size or 0 for each in info.siblings or []}}
-            self.cache.mkdir(parents=True, exist_ok=True)
-            beside = file.with_suffix(".tmp")
-            beside.write_text(f"{json.dumps(record, indent=1, sort_keys=True)}\n", encoding="utf-8")
-            beside.replace(file)
-        recorded: dict[str, Any] = json.loads(file.read_bytes())
-        return recorded
+    names = sorted(name for name in record["sizes"] if name.endswith(endings))
+    tree = Tree(".", [Entry(name, partial(opened, name)) for name in names])
+    return Source(name=HUB, find={".": tree}.get, revision=f"{dataset}@{commit}")
 
 
 _CODET = {
@@ -167,16 +138,17 @@ _CODET = {
 REPOBENCH_FILES = ("data/java_cff.gz", "data/java_cfr.gz", "data/python_cff.gz", "data/python_cfr.gz")
 
 # RepoBench-R is a script dataset, which `datasets` refuses to load, so its files are read directly.
-_SOURCES: Mapping[str, Callable[..., Source]] = {
-    "repoeval": partial(HubSource, "microsoft/CodeT", "35f54d60b152cc31d134b788e702878ad613d9f7", _CODET),
-    "repobench-r": partial(DatasetSource, "tianyang/repobench-r", REPOBENCH_FILES),
-    "contextbench": partial(DatasetSource, "Contextbench/ContextBench", (".parquet",)),
+_SOURCES: Mapping[str, tuple[Callable[..., Source], *tuple[object, ...]]] = {
+    "repoeval": (archive_source, "microsoft/CodeT", "35f54d60b152cc31d134b788e702878ad613d9f7", _CODET),
+    "repobench-r": (_dataset_source, "tianyang/repobench-r", REPOBENCH_FILES),
+    "contextbench": (_dataset_source, "Contextbench/ContextBench", (".parquet",)),
 }
 
 
-def open_hub(benchmark: str, cache: Path, *, say: Callable[[str], None] | None = None) -> Source:
-    """The publisher's files of a benchmark, kept in a cache; nothing is downloaded yet."""
+def open_hub(benchmark: str, cache: Path, *, say: Say = None) -> Source:
+    """The publisher's files of a benchmark, kept in a cache and downloaded when read; without `say`, no messages."""
     if benchmark in _SOURCES:
-        return _SOURCES[benchmark](benchmark=benchmark, cache=cache, say=say, name=HUB)
+        source, *pin = _SOURCES[benchmark]
+        return source(benchmark, cache, say, *pin)
     hint = f"There is: {', '.join(sorted(_SOURCES))}. Give a folder: SOURCE=<folder>."
     raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

@@ -1,39 +1,27 @@
-"""Repositories at a commit: from clones, or from Parquet files that hold their files."""
+"""Repositories at a commit: their files, checked, from clones or from Parquet files that hold them."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator
 
 import polars as pl
 
-from ingest.sources.git import RepositoryError
 from ingest.sources.rows import read_frames
-from ingest.sources.tree import CommitFiles, Entry, UnreadableFileError
-from lake.errors import MAX_EXAMPLES
+from ingest.sources.tree import Entry, TreeFile, UnreadableFileError
+from lake.errors import GoldspanError
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
 from lake.rejects import Rejects
-from lake.text import language_of, listed
+from lake.text import language_of
 
 MAX_SEARCHED_BYTES = 1_000_000
 
 
-class TreeFile(NamedTuple):
-    """A regular file of a repository; `is_replaced`: undecodable bytes had become U+FFFD before it was stored."""
-
-    path: str
-    data: bytes
-    is_replaced: bool = False
+class RepositoryError(GoldspanError):
+    """One repository or commit is not available; others may be."""
 
 
 def is_searched(path: str, data: bytes) -> bool:
     """Whether retrievers search a file of a repository: its language is known, and it is not too large."""
     return language_of(path) != "" and len(data) <= MAX_SEARCHED_BYTES
-
-
-Repository = Callable[..., Iterator[TreeFile]]
-"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
-paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
-`RepositoryError` if the repository is not available or unreadable."""
 
 
 _Row = tuple[str | None, str | None, bytes | None]  # path, git's id of the content, content
@@ -59,22 +47,13 @@ def parquet_files(
             yield from (row for row in known.iter_rows() if only is None or row[0] in only)
 
     try:
-        yield from _checked(rows(), where, rejects)
+        yield from checked_files(rows(), where, rejects)
     except UnreadableFileError as error:
         raise RepositoryError(f"{where}: {error.reason}") from error
 
 
-def cloned_files(
-    repositories: CommitFiles, repo: str, commit: str, rejects: Rejects, only: Collection[str] | None = None
-) -> Iterator[TreeFile]:
-    """A `Repository` fetched when it is first read; links and submodules are rejected too if all files are read."""
-    checkout, where = repositories(repo, commit), f"repository {repo}@{commit}"
-    for reason, paths in checkout.noted.items() if only is None else ():
-        rejects.add(where, f"path {listed(sorted(paths), MAX_EXAMPLES)}", reason, "\n".join(sorted(paths)))
-    yield from _checked(((path, None, data) for path, data in checkout.read(only)), where, rejects)
-
-
-def _checked(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[TreeFile]:
+def checked_files(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[TreeFile]:
+    """The files of a repository from rows of path, git's id of the content (or None) and content, as `Repository`."""
     seen: set[str] = set()
     for path, blob_id, data in rows:
         reason = _fault(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))

@@ -1,19 +1,14 @@
-"""Rows of foreign files: JSON Lines, JSON, YAML, values between tabs or commas, Parquet and pickles, packed or not.
-
-Parts of a file that cannot be read are rejected with their position, and the rest is read.
-"""
+"""Rows of foreign files, packed or not: what cannot be read is rejected with its position, and the rest is read."""
 
 import csv
 import json
 import pickle
 import re
-import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import chain, count
-from tempfile import TemporaryFile
 from typing import NoReturn
 
 import polars as pl
@@ -144,14 +139,10 @@ def _rows_in(value: object, row_keys: Collection[str]) -> list[object]:
 def read_frames(
     entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]], max_bytes: int
 ) -> Iterator[pl.DataFrame]:
-    """The frames of a Parquet file, packed or not, as from `read_batches`; errors become an `UnreadableFileError`."""
+    """The frames of a Parquet file, as from `read_batches`; errors become an `UnreadableFileError`."""
     try:
-        with entry.open() as file, TemporaryFile() as whole:
-            if file.read(4) != b"PAR1":
-                # Unpacked as a whole, as Parquet is not read from start to end.
-                with opened(entry) as stream:
-                    shutil.copyfileobj(stream, whole)
-            yield from limits.read_batches(whole if whole.tell() else file, choose, max_bytes=max_bytes)
+        with entry.open() as file:
+            yield from limits.read_batches(file, choose, max_bytes=max_bytes)
     except limits.UnreadableParquetError as error:
         raise UnreadableFileError(entry.path, str(error)) from error
 
@@ -201,10 +192,7 @@ def parsed(path: str, data: bytes, parse: Callable[[bytes], object] = limits.par
 
 
 def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple[str, object]]:
-    """The rows of a table: values between commas or semicolons, or between tabs and maybe without a line of names.
-
-    Between tabs only a whole value can be quoted, as texts there may begin with a quote.
-    """
+    """The rows of a table: values between commas or semicolons, or between tabs and maybe without a line of names."""
     csv.field_size_limit(limits.MAX_LINE_BYTES)
     with opened(entry) as stream, TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="") as text:
         head = stream.peek().partition(b"\n")[0]
@@ -221,6 +209,7 @@ def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple
             for values in rows if has_names else chain([first], rows):
                 position, number = f"line {number + 1}", rows.line_num
                 if not is_csv:
+                    # Only a whole value is quoted here: texts may begin with a quote.
                     values = [_QUOTED.sub(lambda match: match[1].replace('""', '"'), value) for value in values]
                 if len(values) == len(names):
                     yield position, dict(zip(names, values, strict=True))

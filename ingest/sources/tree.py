@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -15,8 +16,6 @@ HUB = "hub"
 """The source that downloads: only requested or default subsets are read from it."""
 CACHE = "cache"
 """The folder of a lake with downloads and clones."""
-UNKNOWN_SIZE = -1
-"""The size of an entry whose bytes are only made when it is read."""
 _BLOCK_BYTES = 1 << 20
 
 
@@ -32,19 +31,17 @@ class UnreadableFileError(GoldspanError):
 class Entry:
     """A regular file in a tree: `open` gives its bytes as a seekable file, whose use may raise `UnreadableFileError`.
 
-    `path` stays inside the tree; `size` is in bytes, or `UNKNOWN_SIZE`; `made_from` is a digest of everything that the
-    bytes depend on, empty if it is not known without reading them.
+    `path` stays inside the tree; `made_from` is a digest of all that the bytes depend on, empty if it is not known.
     """
 
     path: str
-    size: int
     open: Callable[[], AbstractContextManager[IO[bytes]]]
     made_from: str = ""
 
     def read(self) -> bytes:
         """All its bytes; raises `UnreadableFileError`."""
         with self.open() as stream:
-            return read_document(self.path, stream, self.size)
+            return read_document(self.path, stream)
 
     def sha256(self) -> str:
         """The sha256 of its bytes, in hex; if they cannot be read, the reason."""
@@ -69,18 +66,21 @@ class Tree:
             rejects.add(location or self.location, f"entry {path}", reason)
 
 
-class Checkout(NamedTuple):
-    """The regular files of a commit; `read(only)` yields paths and contents (all, or those in `only`), byte for byte.
+class TreeFile(NamedTuple):
+    """A regular file of a repository; `is_replaced`: undecodable bytes had become U+FFFD before it was stored."""
 
-    Two paths may become equal, as invalid bytes become U+FFFD. `noted` maps reasons to the paths of files not read.
-    """
-
-    read: Callable[..., Iterator[tuple[str, bytes]]]
-    noted: Mapping[str, list[str]]
+    path: str
+    data: bytes
+    is_replaced: bool = False
 
 
-CommitFiles = Callable[[str, str], Checkout]
-"""Gives the files of a repository `owner/name` at a commit."""
+Repository = Callable[..., Iterator[TreeFile]]
+"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
+paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
+`RepositoryError` if the repository is not available or unreadable."""
+
+CommitFiles = Callable[[str, str], Repository]
+"""Gives the repository `owner/name` at a commit."""
 
 
 @dataclass(frozen=True)
@@ -102,34 +102,23 @@ class RawFiles:
 class Source:
     """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
-    `label` is shown next to all numbers (empty for the published data); `pinned` is the revision, if known in advance;
-    `licences` maps a repository to its licence; `repositories` gives the files of commits that rows name; `trees` maps
-    the paths of the layout's folders to their trees, unless a source finds them otherwise.
+    `find` gives the folder at a path of the layout, None if there is none. `label` is shown next to all numbers (empty
+    for the published data); `revision` is exact: package pins, a commit, or empty for a folder; `licences` maps a
+    repository to its licence; `repositories` gives the files of commits that rows name; `recorded` has the system and
+    path of each run stored with the data (a file, archive or folder), sorted by system.
     """
 
     name: str
+    find: Callable[[str], Tree | None] = lambda _: None
     label: str = ""
-    pinned: str = ""
+    revision: str = ""
     licences: Mapping[str, str] = field(default_factory=dict)
     repositories: CommitFiles | None = None
-    trees: Mapping[str, Tree] = field(default_factory=dict)
-
-    @property
-    def revision(self) -> str:
-        """The exact revision: package pins, a commit, or empty for a folder."""
-        return self.pinned
-
-    def find(self, path: str) -> Tree | None:
-        """A folder of the layout, from `<path>/` or an archive `<path>.zip`; None if there is none."""
-        return self.trees.get(path)
-
-    def recorded(self) -> Sequence[tuple[str, Path]]:
-        """The system and path of each run stored with the data (a file, archive or folder), sorted by system."""
-        return ()
+    recorded: Sequence[tuple[str, Path]] = ()
 
 
-def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
-    """A regular file as an entry of a tree, with its size when it was listed."""
+def entry_on_disk(file: Path, path: str) -> Entry:
+    """A regular file as an entry of a tree."""
 
     def opened() -> IO[bytes]:
         try:
@@ -137,13 +126,16 @@ def entry_on_disk(file: Path, path: str, size: int = UNKNOWN_SIZE) -> Entry:
         except OSError as error:
             raise UnreadableFileError(path, error.strerror or type(error).__name__) from error
 
-    return Entry(path, size, opened)
+    return Entry(path, opened)
 
 
-def read_document(path: str, stream: IO[bytes], size: int = UNKNOWN_SIZE) -> bytes:
+def read_document(path: str, stream: IO[bytes]) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data = bytearray()
-    while max(size, len(data)) <= MAX_DOCUMENT_BYTES:
+    data, n_bytes = bytearray(), 0
+    if stream.seekable():
+        n_bytes = stream.seek(0, SEEK_END)
+        stream.seek(0)
+    while max(n_bytes, len(data)) <= MAX_DOCUMENT_BYTES:
         # In blocks, so that no more memory is taken than there are bytes.
         if not (block := stream.read(_BLOCK_BYTES)):
             return bytes(data)

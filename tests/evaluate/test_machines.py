@@ -19,7 +19,7 @@ from lake import engine as engines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError
 from tests.engines import mapped
-from tests.ingest.test_killed import dies_of_sevens, halves
+from tests.ingest.test_killed import dies_of_sevens, each, halves
 from tests.tiny import CHUNKERS, ROOT, command, refused, stored
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def test_workers_make_an_equal_lake_despite_a_kill(source: Path, tmp_path: Path,
 
 def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -> None:
     with Workers(Engine(None, address)) as pool:
-        assert pool.map(dies_of_sevens, [6, 7], at_once=2) == [-6, None]
-        assert pool.map(halves, [8], at_once=1) == [4]
+        assert pool.map(dies_of_sevens, [[6, 7]], each) == [([6], [-6]), ([7], None)]
+        assert pool.map(halves, [[8]], each) == [([8], [4])]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ingest.contents.processes import Workers
 from lake.engine import Engine
 from tests.ingest.test_killed import sleeps
 if __name__ == "__main__":
-    Workers(Engine(2)).map(sleeps, ["{pids}"] * 2, at_once=1)
+    Workers(Engine(2)).map(sleeps, [["{pids}"]] * 2, list)
 """,
     "workers of evaluate": """
 from lake.engine import Engine
@@ -90,6 +90,10 @@ def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_pat
             os.kill(pid, signal.SIGKILL)
 
 
+def each(jobs: list[int]) -> list[list[int]]:
+    return [[job] for job in jobs]
+
+
 def halves(jobs: Sequence[int]) -> list[float]:
     return [job / 2 for job in jobs]
 
@@ -107,21 +111,21 @@ def refuses(jobs: Sequence[int]) -> list[int]:
 @pytest.mark.usefixtures("processes")
 def test_answers_come_in_the_order_of_the_jobs() -> None:
     with Workers(Engine(2)) as pool:
-        assert pool.map(halves, range(10), at_once=3) == [job / 2 for job in range(10)]
-        assert pool.map(halves, [], at_once=3) == []
-        assert pool.map(halves, [8], at_once=3) == [4]
+        assert pool.map(halves, [[3], [1, 2]], each) == [([3], [1.5]), ([1, 2], [0.5, 1])]
+        assert pool.map(halves, [], each) == []
 
 
 @pytest.mark.parametrize("n_processes", [1, 2])
 @pytest.mark.usefixtures("processes")
 def test_a_job_that_kills_its_process_costs_no_other_its_answer(n_processes: int) -> None:
     with Workers(Engine(n_processes)) as pool:
-        answers = pool.map(dies_of_sevens, range(20), at_once=6)
-        assert answers == [None if job in {7, 17} else -job for job in range(20)]
-        assert pool.map(halves, [8], at_once=1) == [4]
+        answers = pool.map(dies_of_sevens, [[*range(4)], [*range(4, 9)], [17], [18]], each)
+        alone = [([job], None if job == 7 else [-job]) for job in range(4, 9)]
+        assert answers == [([*range(4)], [0, -1, -2, -3]), *alone, ([17], None), ([18], [-18])]
+        assert pool.map(halves, [[8]], each) == [([8], [4])]
 
 
 @pytest.mark.usefixtures("processes")
 def test_an_error_is_the_callers() -> None:
     with Workers(Engine(1)) as pool, pytest.raises(ValueError, match="2"):
-        pool.map(refuses, [1, 2], at_once=2)
+        pool.map(refuses, [[1, 2]], each)

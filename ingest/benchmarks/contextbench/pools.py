@@ -13,9 +13,8 @@ from ingest.benchmarks.contextbench.rows import OWN_REPOSITORY, Instance
 from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
-from ingest.sources.git import RepositoryError
-from ingest.sources.repository import Repository, cloned_files, is_searched, parquet_files
-from ingest.sources.tree import CommitFiles, RawFiles
+from ingest.sources.repository import RepositoryError, is_searched, parquet_files
+from ingest.sources.tree import CommitFiles, RawFiles, Repository
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.rejects import Rejects
 from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
@@ -56,7 +55,9 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
         for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__")):
             if f"{name}.parquet" in files:
                 return files[f"{name}.parquet"]
-        return partial(cloned_files, raw.repositories, repo, commit) if raw.repositories is not None else None
+        # Fetched when it is first read.
+        clones = raw.repositories
+        return None if clones is None else lambda *given: clones(repo, commit)(*given)
 
     return find
 

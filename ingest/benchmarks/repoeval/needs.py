@@ -52,9 +52,11 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             for _, pool_id, path, line, text in rows
         ]
         with Workers(BY_JOBS) as workers:
-            answers = workers.map(resolve_holes, holes, 10)
+            batches = [holes[start : start + 10] for start in range(0, len(holes), 10)]
+            done = workers.map(resolve_holes, batches, lambda batch: [[hole] for hole in batch])
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
-    needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
+    answers = [need for _, some in done for need in some or [(UNRESOLVED, list[_Span]())]]
+    needs = [(row[0], *need) for row, need in zip(rows, answers, strict=True)]
     kinds = [(item_id, kind) for item_id, kind, _ in needs]
     known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
     spans = [(item_id, *span) for item_id, _, definitions in needs for span in definitions]

@@ -42,9 +42,10 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
             if not entry.path.startswith(top) or not path:
                 continue
             try:
-                too_large = f"it has {entry.size:,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
-                check(entry.size <= MAX_SOURCE_BYTES, too_large)
-                yield f"{folder}/{repo}", path, entry.read()
+                data = entry.read()
+                too_large = f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read of a source file"
+                check(len(data) <= MAX_SOURCE_BYTES, too_large)
+                yield f"{folder}/{repo}", path, data
             except (FieldError, UnreadableFileError) as error:
                 rejects.add(tree.location, f"entry {entry.path}", str(error))
 

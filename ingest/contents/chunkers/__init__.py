@@ -66,7 +66,6 @@ class Chunker:
     Attributes:
         name: Its name, with parameters (whole numbers) in angle brackets: `fixed-nws-<n>`.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers in the name (`n=1500`). A pure function.
-        version: Only shown on pages; files are cut again when the code changes.
         defaults: The concrete names that run if none is named.
         grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
         given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
@@ -78,7 +77,6 @@ class Chunker:
     title: str
     meaning: str
     chunk: Callable[..., Cut]
-    version: int = 1
     source: str = ""
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()

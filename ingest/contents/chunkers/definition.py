@@ -6,9 +6,8 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers._tree import Piece, is_annotation, open_piece, parse
 from ingest.contents.chunkers.lines import fixed_nws
-from ingest.contents.syntax_trees import GRAMMARS
+from ingest.contents.syntax_trees import GRAMMARS, Piece, is_annotation, open_piece, reliable_tree
 
 MAX_CLASS = 1500
 """A class with more non-whitespace characters is cut into its members."""
@@ -41,7 +40,7 @@ def definition(document: Document) -> Cut:
     n_lines, before = document.n_lines, document.nws_before
     if not n_lines:
         return Cut([])
-    root = parse(document)
+    root = reliable_tree(document.text, document.language)
     if isinstance(root, str):
         return fixed_nws(document, MAX_CLASS, root)
     starts = {0}

@@ -53,7 +53,6 @@ WINDOW = Chunker(
     title="Sliding window",
     meaning="Takes a window of `size` lines around every `step`-th line; blank lines count.",
     chunk=window,
-    version=2,
     source="Ours. RepoCoder (arXiv:2303.12570) places windows of 20 lines every 10 lines in the same way, but leaves "
     "out the query's own text and merges windows of equal text.",
     check=lambda size, step: (

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
-from ingest.contents.chunkers._tree import BODIES, Piece, open_piece, parse
 from ingest.contents.chunkers.lines import fixed_nws, whole_file
-from ingest.contents.syntax_trees import GRAMMARS
+from ingest.contents.syntax_trees import BODIES, GRAMMARS, Piece, open_piece, reliable_tree
 
 
 def syntax(document: Document, n: int) -> Cut:
@@ -17,12 +16,12 @@ def syntax(document: Document, n: int) -> Cut:
     where a named node is first on its line, and includes the blank lines below it. Comments and decorators directly
     above stay with their code, and the head of a body with its first piece, if both fit. A piece that cannot be opened
     is split into its lines. The pieces are merged into as few chunks as possible, with cuts as high in the tree as
-    possible. Without a tree (see `_tree.parse`) the file is cut as by `fixed-nws-<n>`.
+    possible. Without a tree (see `reliable_tree`) the file is cut as by `fixed-nws-<n>`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:
         return whole_file(document)
-    root = parse(document)
+    root = reliable_tree(document.text, document.language)
     if isinstance(root, str):
         return fixed_nws(document, n, root)
     pieces = _split(Piece(0, n_lines, (root,)), before, n)

@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ingest.contents import syntax_trees
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.chunks import CRASHED, Content, cut_contents, look_through
+from ingest.contents.chunks import CRASHED, cut_contents, look_through
 from ingest.contents.processes import Workers
 from lake.declarations import Resolved
 from lake.engine import Engine
@@ -123,12 +123,18 @@ def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     return lake, resolve_chunkers(NAMES)
 
 
+def looked_through(path: str, ending: str, names: list[str]) -> dict[str, Sequence[pl.DataFrame]]:
+    _, blobs = pool_frames([("p", path, PARSED_FILES[path].encode())])
+    todo = {f"todo:{name}": pl.lit(value=True) for name in ("", *names)}
+    return look_through(names, blobs.with_columns(ending=pl.lit(ending), **todo))
+
+
 def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]) -> None:
-    seen = look_through([Content(PARSED_FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
+    seen = looked_through("a.py", "py", ["syntax-20", "definition", "syntax-40"])
     assert parsed == ["python"]
-    assert len(seen[0][1]) == 3
+    assert all(len(tables[0]) for tables in seen.values())
     # A file that is not what its ending says is read a second way: once each.
-    look_through([Content(PARSED_FILES["typed.js"], "js", "javascript", ("syntax-20", "definition"))])
+    looked_through("typed.js", "js", ["syntax-20", "definition"])
     assert parsed == ["python", "javascript", "tsx"]
 
 
@@ -148,8 +154,11 @@ def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
 
 def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake, chunkers = lake_of(tmp_path / "lake")
-    done = Workers.map
-    monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
+
+    def crash(_: Workers, work: Callable[[pl.DataFrame], object], jobs: Sequence[pl.DataFrame], __: object) -> object:
+        return [(jobs[0][:1], None), (rest := jobs[0][1:], work(rest))]
+
+    monkeypatch.setattr(Workers, "map", crash)
     result, _ = cut(lake, chunkers=chunkers)
     # One content killed the parser, and no chunker cuts it.
     failed = lake.read("chunk_status").drop_nulls("failed")

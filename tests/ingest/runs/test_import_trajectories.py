@@ -139,7 +139,7 @@ def test_a_question_that_several_items_ask_tells_none() -> None:
                  CATS: "purr"}  # fmt: skip
     ids = Ids({item: item for item in ITEMS}, lambda: questions)
     alone = Trajectory((), None)
-    file = TrajectoryFile(Entry("session.jsonl", 0, open))  # type: ignore[arg-type]  # nothing is read of it
+    file = TrajectoryFile(Entry("session.jsonl", open))  # type: ignore[arg-type]  # nothing is read of it
     prompts = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
              ORBITS: ["The engine stops when it burns. Twice a day."]}  # fmt: skip
     for item, texts in prompts.items():

@@ -66,11 +66,11 @@ def test_every_file_archive_and_folder_of_trajectories_is_a_run_called_like_it(t
     for name in ("b-agent.zip", "a.agent-4.1.jsonl.gz", ".hidden.zip", "c.traj.json", ".DS_Store"):
         (folder / name).write_bytes(b"")
     (folder / "d.folder").mkdir()
-    runs = open_folder(tmp_path, "contextbench").recorded()
+    runs = open_folder(tmp_path, "contextbench").recorded
     assert [system for system, _ in runs] == ["a.agent-4.1", "b-agent", "c", "d.folder"]
     assert [path.parent for _, path in runs] == [folder] * 4
 
 
 def test_a_folder_without_trajectories_has_no_runs(tmp_path: Path) -> None:
     (tmp_path / "contextbench").mkdir()
-    assert open_folder(tmp_path, "contextbench").recorded() == []
+    assert open_folder(tmp_path, "contextbench").recorded == []

@@ -18,7 +18,7 @@ ROWS = [{"a": 1}, {"a": 2}]
 
 
 def a_file(folder: Path, data: bytes, name: str = "a.json") -> TrajectoryFile:
-    return TrajectoryFile(entry_on_disk(put(folder / name, data), name, len(data)))
+    return TrajectoryFile(entry_on_disk(put(folder / name, data), name))
 
 
 def damages(file: TrajectoryFile) -> list[tuple[str, str, str]]:

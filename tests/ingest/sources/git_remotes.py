@@ -14,6 +14,8 @@ import pytest
 from git import Repo
 
 from ingest.sources.git import Repositories
+from ingest.sources.tree import Repository
+from lake.rejects import Rejects
 
 Given = tuple[str, str, bytes]
 """Mode, path and content; of a submodule (`160000`) the content is the commit id."""
@@ -63,6 +65,10 @@ def repositories(cache: Path, base: Path, messages: list[str] | None = None) -> 
     """A cache over remotes in a folder, which never waits; its fetches are noted."""
     told = messages if messages is not None else []
     return Repositories(cache, base=f"file://{base}", timeout=60.0, sleep=Waits(), say=told.append)
+
+
+def contents(repository: Repository) -> dict[str, bytes]:
+    return {file.path: file.data for file in repository(Rejects())}
 
 
 def git_that(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Sequence[str]) -> Path:

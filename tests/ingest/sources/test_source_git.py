@@ -1,5 +1,5 @@
 import string
-from functools import partial, partialmethod
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources import git
-from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, Repositories, RepositoryError, checked
-from ingest.sources.repository import cloned_files
+from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, Repositories, checked
+from ingest.sources.repository import RepositoryError
 from lake.errors import Exit
 from lake.rejects import Rejects
-from tests.ingest.sources.git_remotes import Remote, commands, git_that, repositories
+from tests.ingest.sources.git_remotes import Remote, commands, contents, git_that, repositories
 from tests.tiny import refused
 
 HULL = ("100644", "src/hull.py", b"planks = 12\r\nnails = 400\r\n")
@@ -22,13 +22,13 @@ def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(HULL, README, ("100755", "launch.sh", b"\xff\xfe no UTF-8\0"), ("100644", "empty", b""))
     tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert dict(tree.read()) == {
+    assert contents(tree) == {
         "README.md": b"# Boats",
         "empty": b"",
         "launch.sh": b"\xff\xfe no UTF-8\0",
         "src/hull.py": b"planks = 12\r\nnails = 400\r\n",
     }
-    assert [path for path, _ in tree.read()] == ["README.md", "empty", "launch.sh", "src/hull.py"]
+    assert list(contents(tree)) == ["README.md", "empty", "launch.sh", "src/hull.py"]
 
 
 def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -
     readme = ("100644", "README.md", b"$Format:%H$ $Id$\n")
     commit = remote.commit(HULL, readme, ("100644", ".gitattributes", attributes))
     tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert dict(tree.read()) == {".gitattributes": attributes, "README.md": readme[2], HULL[1]: HULL[2]}
+    assert contents(tree) == {".gitattributes": attributes, "README.md": readme[2], HULL[1]: HULL[2]}
 
 
 def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused
     commit = remote.commit(
         ("100644", "caf\udce9.py", b"a"), ("100644", "caf\udcea.py", b"b"), ("100644", "café.py", b"c")
     )
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
+    cloned = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     rejects = Rejects()
     assert [file[:2] for file in cloned(rejects)] == [("café.py", b"c"), ("caf\ufffd.py", b"a")]
     assert ("path caf\ufffd.py", "occurs more than once; the first is read") in [
@@ -60,7 +60,7 @@ def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
     tree = remote.run("hash-object", "-t", "tree", "--literally", "-w", "--stdin", given=climbing)
     commit = remote.run("commit-tree", tree, "-m", "made for a test")
     remote.run("update-ref", "refs/heads/main", commit)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
+    cloned = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     rejects = Rejects()
     assert not list(cloned(rejects))
     assert [reject.reason for reject in rejects] == ["the path leaves the repository"]
@@ -70,7 +70,7 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(("100644", "a.bin", b"x" * MAX_BLOB_BYTES), ("100644", "b.bin", b"y" * (MAX_BLOB_BYTES + 1)))
     tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [(path, len(data)) for path, data in tree.read()] == [("a.bin", MAX_BLOB_BYTES)]
+    assert [(path, len(data)) for path, data in contents(tree).items()] == [("a.bin", MAX_BLOB_BYTES)]
 
 
 def test_commits_and_their_shared_contents_are_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,9 +81,9 @@ def test_commits_and_their_shared_contents_are_fetched_once(tmp_path: Path, monk
     messages: list[str] = []
     cache = repositories(tmp_path / "cache", tmp_path / "remotes", messages)
     for commit in (first, second, first, second):
-        assert [path for path, _ in cache.files("acme/boats", commit).read()] == ["README.md", "src/hull.py"]
+        assert list(contents(cache.files("acme/boats", commit))) == ["README.md", "src/hull.py"]
     again = repositories(tmp_path / "cache", tmp_path / "remotes", messages)
-    assert [data for _, data in again.files("acme/boats", first).read()] == [b"# Boats", HULL[2]]
+    assert [*contents(again.files("acme/boats", first)).values()] == [b"# Boats", HULL[2]]
     assert messages == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]
     assert len(commands(log, "fetch")) == 2
     # The first: a commit, two trees, two contents. The second: a commit, its tree and the one content that is new.
@@ -201,7 +201,7 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
     links = [("120000", f"link{n}", b"src/hull.py") for n in range(5)]
     given = [PLAIN_HULL, *links, ("160000", "lib", b"1" * 40), ("100644", "caf\udce9.py", b"x = 1\n")]
     commit = Remote(tmp_path / "remotes").commit(*given)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/boats", commit)
+    cloned = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     rejects = Rejects()
     assert [file.path for file in cloned(rejects)] == ["caf\ufffd.py", "src/hull.py"]
     assert {(reject.source, reject.position, reject.reason) for reject in rejects} == {

@@ -12,7 +12,7 @@ from ingest.sources.git import Repositories
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import COMMITTED, FILES, build, items, row
-from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories, served
+from tests.ingest.sources.git_remotes import Remote, Waits, commands, contents, git_that, repositories, served
 from tests.tiny import ROOT, Said, command, refused, stored
 
 HULL = ("100644", "src/hull.py", b"planks = 12\n")
@@ -21,8 +21,9 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from ingest.sources.git import Repositories
+from lake.rejects import Rejects
 found = Repositories(Path(sys.argv[1]), base=sys.argv[2]).files("acme/boats", sys.argv[3])
-print([data for _, data in found.read()])
+print([file.data for file in found(Rejects())])
 """
 
 
@@ -59,7 +60,7 @@ def test_what_a_killed_process_left_half_made_is_healed(tmp_path: Path, monkeypa
     os.killpg(group, signal.SIGKILL)
     assert (folder / "shallow.lock").exists()
     tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [data for _, data in tree.read()] == [HULL[2]]
+    assert [*contents(tree).values()] == [HULL[2]]
     assert not [*folder.rglob("*.lock"), *folder.rglob("tmp_*")]
 
 
@@ -75,7 +76,7 @@ def test_a_damaged_repository_is_made_anew(tmp_path: Path, damage: str) -> None:
         path.rename(tmp_path / "gone")
         if path.suffix or path.name == "config":
             path.write_bytes(b"damaged")
-    assert [data for _, data in cache.files("acme/boats", commit).read()] == [HULL[2]]
+    assert [*contents(cache.files("acme/boats", commit)).values()] == [HULL[2]]
 
 
 def test_two_processes_that_want_one_repository_fetch_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,8 +120,8 @@ def test_a_content_that_is_damaged_is_fetched_again_by_the_next_run(tmp_path: Pa
     pack.chmod(0o644)
     pack.write_bytes(pack.read_bytes()[:-25])
     with refused("the repository is damaged, and is fetched again by the next run", Exit.MISSING):
-        list(tree.read())
-    assert [data for _, data in cache.files("acme/boats", commit).read()] == [HULL[2]]
+        contents(tree)
+    assert [*contents(cache.files("acme/boats", commit)).values()] == [HULL[2]]
 
 
 def test_a_failing_server_is_asked_again_after_growing_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +131,7 @@ def test_a_failing_server_is_asked_again_after_growing_waits(tmp_path: Path, mon
     git_that(tmp_path / "bin", monkeypatch, [fails])
     waits = Waits()
     cache = Repositories(tmp_path / "cache", base=f"file://{tmp_path / 'remotes'}", sleep=waits)
-    assert dict(cache.files("acme/boats", commit).read()) == {HULL[1]: HULL[2]}
+    assert contents(cache.files("acme/boats", commit)) == {HULL[1]: HULL[2]}
     assert waits == [1.0, 2.0]
 
 
@@ -164,7 +165,7 @@ def test_settings_from_outside_are_not_heard(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path / "config"))
     monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext")
     tree = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [data for _, data in tree.read()] == [HULL[2]]
+    assert [*contents(tree).values()] == [HULL[2]]
 
 
 def test_no_hook_runs_and_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.hub import HubSource
+from ingest.sources.hub import archive_source
 from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
@@ -62,9 +62,8 @@ def _source(base: str, cache: Path, messages: list[str] | None = None) -> Source
         "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
         "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
     }
-    pin = ("owner/name", "c0ffee", archives, base)
     say = None if messages is None else messages.append
-    return HubSource(*pin, benchmark="repoeval", cache=cache, say=say, name="hub")
+    return archive_source("repoeval", cache, say, "owner/name", "c0ffee", archives, base)
 
 
 def _read(source: Source) -> bytes:

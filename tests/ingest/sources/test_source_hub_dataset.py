@@ -104,8 +104,8 @@ from pathlib import Path
 from ingest.commands.read import open_source
 from lake.errors import GoldspanError
 
-source = open_source("hub", "repobench-r", cache=Path(sys.argv[1]))
 try:
+    source = open_source("hub", "repobench-r", cache=Path(sys.argv[1]))
     print(source.revision)
     print({entry.path: entry for entry in source.find(".").entries}[sys.argv[2]].read())
 except GoldspanError as error:

@@ -121,4 +121,4 @@ def gold(lake: Path, rule: str = "context") -> list[tuple[object, ...]]:
 
 
 def entry(path: str, data: bytes) -> Entry:
-    return Entry(path, len(data), lambda: io.BytesIO(data))
+    return Entry(path, lambda: io.BytesIO(data))

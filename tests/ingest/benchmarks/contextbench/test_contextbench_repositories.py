@@ -9,10 +9,9 @@ from ingest.benchmarks.contextbench.pools import repository_finder
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
-from ingest.sources.git import RepositoryError
 from ingest.sources.hub import open_hub
-from ingest.sources.repository import TreeFile, cloned_files, parquet_files
-from ingest.sources.tree import RawFiles, Tree
+from ingest.sources.repository import RepositoryError, parquet_files
+from ingest.sources.tree import RawFiles, Tree, TreeFile
 from lake.engine import IN_PROCESS
 from lake.errors import Exit
 from lake.outcome import Outcome
@@ -124,7 +123,7 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes", "acme/rockets")
     link = ("120000", "link.py", b"src/engine.py")
     commit = remote.commit(*COMMITTED, link)
-    cloned = partial(cloned_files, repositories(tmp_path / "cache", tmp_path / "remotes").files, "acme/rockets", commit)
+    cloned = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/rockets", commit)
     assert list(cloned(Rejects())) == read(repo_parquet())[0]
     assert [file.path for file in cloned(Rejects(), {"README.md", "link.py"})] == ["README.md"]
 

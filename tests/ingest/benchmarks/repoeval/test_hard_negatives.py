@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 from ingest.benchmarks.repoeval import REPOEVAL
 from ingest.benchmarks.repoeval.pools import HARD, RANDOM, VECTORS, WITH, DocumentWords, with_others
 from ingest.pipeline import _declare
-from ingest.sources.folder import FolderSource
+from ingest.sources.tree import Source
 from lake.store import Lake
 from lake.tables import table
 
@@ -128,6 +128,6 @@ def test_a_lake_tells_the_licence_of_published_repositories(lake_folder: Path, l
     lake = Lake(lake_folder)
     repo = lake.read("items")["repo"].sort()[0]
     known = replace(REPOEVAL, repository_licences={repo: "MIT"})
-    _declare(lake, known, FolderSource(lake_folder, name="somewhere", label=label), None)
+    _declare(lake, known, Source(name="somewhere", label=label), None)
     (row,) = lake.read("benchmarks").to_dicts()
     assert {entry["repo"]: entry["licence"] for entry in row["licences"]}[repo] == licence
