@@ -1,7 +1,6 @@
 """RepoEval (RepoCoder): Python completion tasks; gold is a range of lines in the task's own repository."""
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -151,25 +150,23 @@ def read(
 
 def _tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects) -> pl.DataFrame:
     """The tasks of all files, numbered per repository in file order; a task found again, in any file, is left out."""
-    tasks: dict[tuple[object, ...], dict[str, object]] = {}
-    count: Counter[object] = Counter()
+    rows = list[dict[str, object]]()
     for entry in entries:
-        seen: dict[tuple[object, ...], str] = {}
-        n_refused = len(rejects)
-        for position, task in parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS):
-            question = tuple(task[name] for name in _QUESTION)
-            if question in seen:
-                rejects.add(entry.path, position, f"the same task as {seen[question]}")
-            # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
-            if question in seen or question not in tasks:
-                tasks.setdefault(question, {**task, "n": count[task["repo"]]})
-                count[task["repo"]] += 1
-            seen.setdefault(question, position)
-        if not seen and len(rejects) == n_refused:
+        before = len(rows), len(rejects)
+        parsed = parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS)
+        rows += (task for _, task in parsed)
+        if before == (len(rows), len(rejects)):
             rejects.add(entry.path, "file", "holds no task")
     texts = ("where", "position", "upstream_id", "function_name", *_QUESTION)
-    columns = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(("target_line", "query_line_start", "n"), pl.Int64)}
-    return pl.DataFrame(list(tasks.values()), columns)
+    columns = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(("target_line", "query_line_start"), pl.Int64)}
+    first, is_new = pl.col("position").first().over("where", *_QUESTION), pl.struct(_QUESTION).is_first_distinct()
+    tasks = pl.DataFrame(rows, columns).with_columns(first=first, is_new=is_new)
+    is_again = pl.col("position") != pl.col("first")
+    for where, position, same in tasks.filter(is_again).select("where", "position", "first").iter_rows():
+        rejects.add(where, position, f"the same task as {same}")
+    # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
+    numbered = tasks.filter(is_again | pl.col("is_new")).with_columns(n=pl.int_range(pl.len()).over("repo"))
+    return numbered.filter("is_new").drop("first", "is_new")
 
 
 def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
