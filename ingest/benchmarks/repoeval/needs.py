@@ -7,8 +7,9 @@ the repository is imported or run. Installed packages are not searched: what the
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
+from itertools import chain
 from pathlib import Path
 
 import jedi
@@ -39,7 +40,7 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     """
     whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")
-    rows = items.filter("scorable", language="python").select(columns).rows()
+    scorable = items.filter("scorable", language="python").select(columns)
     with tempfile.TemporaryDirectory() as root:
         folders = {pool_id: f"{root}/{number}" for number, pool_id in enumerate(sorted({*whole["pool_id"]}))}
         for pool_id, path, text in whole.select("pool_id", "path", "text").iter_rows():
@@ -49,15 +50,15 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
         holes = [
             (folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
-            for _, pool_id, path, line, text in rows
+            for _, pool_id, path, line, text in scorable.iter_rows()
         ]
         with Workers(BY_JOBS) as workers:
             answers = workers.map(resolve_holes, holes, 10)
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
-    needs = [(row[0], *(need or (UNRESOLVED, list[_Span]()))) for row, need in zip(rows, answers, strict=True)]
-    kinds = [(item_id, kind) for item_id, kind, _ in needs]
-    known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
-    spans = [(item_id, *span) for item_id, _, definitions in needs for span in definitions]
+    needs = [need or (UNRESOLVED, list[_Span]()) for need in answers]
+    known = scorable.select("item_id", need=pl.Series([kind for kind, _ in needs], dtype=pl.String))
+    by_item = zip(known["item_id"], needs, strict=True)
+    spans = [(item_id, *span) for item_id, (_, definitions) in by_item for span in definitions]
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
     items = items.join(known, on="item_id", how="left", maintain_order="left")
@@ -65,9 +66,9 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     needed = items.join(gold, on="item_id", how="semi").with_columns(hole=hole)
     needed = needed.select("pool_id", "target_path", "target_line", "hole").unique("hole").sort("hole")
     own = needed.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")
-    shown = own.select("hole", "target_path", "target_line", "text").iter_rows()
+    own = own.select("hole", "target_path", "target_line", "text")
     cut, blobs = pool_frames(
-        (hole, path, "".join(split_lines(text)[:line]).encode()) for hole, path, line, text in shown
+        (hole, path, "".join(split_lines(text)[:line]).encode()) for hole, path, line, text in own.iter_rows()
     )
     files = needed.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
     files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
@@ -97,8 +98,8 @@ def _need(folder: str, file: str, line: int, n_lines: int) -> _Need:
     script = jedi.Script(text, path=path, project=_project(folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
-    for leaf in _names(_tree(str(path))):
-        if line < leaf.start_pos[0] <= line + n_lines and not _is_local(leaf):
+    for leaf in chain.from_iterable(_tree(str(path)).get_used_names().values()):
+        if line < leaf.start_pos[0] <= line + n_lines:
             kind, definitions = _resolved(script, leaf, root, path)
             kinds.add(kind)
             spans |= definitions
@@ -133,29 +134,6 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
     return LIBRARY if LIBRARY in kinds and not spans else OWN_FILE, spans
 
 
-def _is_local(leaf: Name) -> bool:
-    """Whether a name is a variable or parameter of a function around it that no import binds."""
-    if leaf.parent is not None and leaf.parent.type in ("trailer", "argument", "dotted_name"):
-        return False
-    scope = leaf.search_ancestor("funcdef", "lambdef")
-    while scope is not None:
-        if kinds := _bound(scope).get(leaf.value):
-            return kinds <= {"param", "expr_stmt", "for_stmt", "with_stmt", "namedexpr_test"}
-        scope = scope.search_ancestor("funcdef", "lambdef")
-    return False
-
-
-@lru_cache(maxsize=512)
-def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for name in _names(scope):
-        definition = name.get_definition(import_name_always=True)
-        is_attribute = name.parent is not None and name.parent.type == "trailer"
-        if definition and not is_attribute and name.search_ancestor("funcdef", "lambdef") is scope:
-            kinds.setdefault(name.value, set()).add(definition.type)
-    return kinds
-
-
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
     if target.line is None or target.module_path is None:
         return None
@@ -183,14 +161,6 @@ def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
         start = start.parent
     last, column = end.end_pos
     return start.start_pos[0] - 1, last if column else last - 1
-
-
-def _names(node: NodeOrLeaf) -> Iterator[Name]:
-    for child in getattr(node, "children", ()):
-        if isinstance(child, Name):
-            yield child
-        else:
-            yield from _names(child)
 
 
 @lru_cache(maxsize=256)
