@@ -1,6 +1,5 @@
 """RepoEval (RepoCoder): Python completion tasks; gold is a range of lines in the task's own repository."""
 
-import ast
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, SubsetRows, in_one_part
-from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows
+from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows, parsed
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -195,16 +194,13 @@ def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
 
 
 def _fpath(row: ForeignRow) -> list[str]:
-    value = row.get("path")
+    value = parsed(row.get("path"))
     if isinstance(value, str):
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
-            beside = "".join(row.path("path").rpartition(".")[:2])
-            repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
-            folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
-            value = [*folder, *value.removeprefix("./").split("/")]
+        # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
+        beside = "".join(row.path("path").rpartition(".")[:2])
+        repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
+        folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
+        value = [*folder, *value.removeprefix("./").split("/")]
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
         raise row.error("path", "must be a repository and the parts of a path in it")
