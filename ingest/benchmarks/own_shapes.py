@@ -192,10 +192,8 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
             reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
             notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
             kept = (entry for entry in entries if entry.path in committed or not committed)
-            kept = (
-                entry for entry in kept if not entry.path.startswith(tuple(unread)) and entry.size <= MAX_FILE_BYTES
-            )
-            files = {entry.path: entry.read() for entry in kept}
+            kept = (entry for entry in kept if not entry.path.startswith(tuple(unread)))
+            files = {entry.path: entry.read() for entry in kept if entry.size <= MAX_FILE_BYTES}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")
     if absent:

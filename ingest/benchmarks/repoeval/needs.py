@@ -9,7 +9,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
-from itertools import chain
 from pathlib import Path
 
 import jedi
@@ -98,11 +97,12 @@ def _need(folder: str, file: str, line: int, n_lines: int) -> _Need:
     script = jedi.Script(text, path=path, project=_project(folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
-    for leaf in chain.from_iterable(_tree(str(path)).get_used_names().values()):
-        if line < leaf.start_pos[0] <= line + n_lines:
-            kind, definitions = _resolved(script, leaf, root, path)
-            kinds.add(kind)
-            spans |= definitions
+    for uses in _tree(str(path)).get_used_names().values():
+        for leaf in (leaf for leaf in uses if line < leaf.start_pos[0] <= line + n_lines):
+            if not _is_local(leaf, uses):
+                kind, definitions = _resolved(script, leaf, root, path)
+                kinds.add(kind)
+                spans |= definitions
     kind = next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE)
     return ELSEWHERE if spans else kind, sorted(spans)
 
@@ -132,6 +132,17 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
         elif span := _definition(target):
             spans.add((module.relative_to(root).as_posix(), *span))
     return LIBRARY if LIBRARY in kinds and not spans else OWN_FILE, spans
+
+
+def _is_local(leaf: Name, uses: Sequence[Name]) -> bool:
+    """Whether a name is a variable or parameter of the function around it that no import binds."""
+    scope = leaf.search_ancestor("funcdef", "lambdef")
+    if scope is None or getattr(leaf.parent, "type", "") in ("trailer", "argument", "dotted_name"):
+        return False
+    names = [use for use in uses if getattr(use.parent, "type", "") != "trailer"]
+    bound = [name for name in names if name.search_ancestor("funcdef", "lambdef") is scope]
+    kinds = {definition.type for name in bound if (definition := name.get_definition(import_name_always=True))}
+    return bool(kinds) and kinds <= {"param", "expr_stmt", "for_stmt", "with_stmt", "namedexpr_test"}
 
 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
