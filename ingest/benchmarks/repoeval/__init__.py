@@ -139,8 +139,7 @@ def read(
             # Imported when needed, as jedi loads slowly.
             from ingest.benchmarks.repoeval import needs
 
-            items, needed, need_pools = needs.with_needs(items, group)
-            raw.notes.extend(needs.notes(items))
+            items, needed, need_pools = needs.with_needs(items, group, raw.notes)
             gold = pl.concat([gold, needed.with_columns(gold=pl.lit(NEEDS_RULE))], how="diagonal")
             pools.append(need_pools)
     queries = items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows()

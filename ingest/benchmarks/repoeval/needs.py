@@ -7,7 +7,7 @@ the repository is imported or run. Installed packages are not searched: what the
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -31,8 +31,8 @@ _Span = tuple[str, int, int]
 _Need = tuple[str, list[_Span]]
 
 
-def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
-    """Gold by need for the tasks of a subset; `group` holds their repositories.
+def with_needs(items: pl.DataFrame, group: PoolGroup, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
+    """Gold by need for the tasks of a subset; `group` holds their repositories; their kinds of need are noted.
 
     Return the items with a column `need` (null if not scorable); the gold as item_id, path, line_start, line_end; and a
     pool for each hole with such gold: its repository, with the file of the hole cut off at the hole.
@@ -55,6 +55,9 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             answers = workers.map(resolve_holes, holes, 10)
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
     needs = [need or (UNRESOLVED, list[_Span]()) for need in answers]
+    if n := Counter(kind for kind, _ in needs):
+        others = ", ".join(f"{kind} {n[kind]:,}" for kind in (OWN_FILE, LIBRARY, UNRESOLVED) if n[kind])
+        notes.append(f"gold by need: {n[ELSEWHERE]:,} of {n.total():,} items; the others: {others or 'none'}")
     known = scorable.select("item_id", need=pl.Series([kind for kind, _ in needs], dtype=pl.String))
     by_item = zip(known["item_id"], needs, strict=True)
     spans = [(item_id, *span) for item_id, (_, definitions) in by_item for span in definitions]
@@ -72,13 +75,6 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     files = needed.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
     files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
     return items, gold, PoolGroup(NEEDS_RULE, concat_files([files, cut]), blobs)
-
-
-def notes(items: pl.DataFrame) -> Iterator[str]:
-    """The number of items whose names refer to other files, and the kinds of need of the other items."""
-    if counts := Counter(items["need"].drop_nulls()):
-        others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
-        yield f"gold by need: {counts[ELSEWHERE]:,} of {counts.total():,} items; the others: {others or 'none'}"
 
 
 def resolve_holes(holes: Sequence[tuple[str, str, int, int]]) -> list[_Need]:
