@@ -1,7 +1,10 @@
 """Fields of foreign rows: read from the first of several key paths that exists in a row, and checked."""
 
+import ast
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,6 +18,7 @@ Fields = Mapping[str, tuple[str, ...]]
 MISSING = object()
 NO_TEXT = "contains half a surrogate pair, which is no text"
 """The fault of a text that cannot be encoded as UTF-8, as JSON may contain one."""
+_BETWEEN_QUOTES = re.compile(r"(?<=['\"}\]])\s+(?=['\"{\[])")
 _T = TypeVar("_T")
 
 
@@ -85,6 +89,16 @@ def whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31 else None
+
+
+def parsed(value: object) -> object:
+    """A list or object, also as tables contain it: as JSON, or as Python or numpy print it; else the value."""
+    if isinstance(value, str) and value[:1] in ("[", "{", "("):
+        for parse, text in ((json.loads, value), (ast.literal_eval, _BETWEEN_QUOTES.sub(", ", value))):
+            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+                result: object = parse(text)
+                return result
+    return value
 
 
 def check(holds: bool, reason: str) -> None:

@@ -249,12 +249,13 @@ def mine(
         for benchmark, source, *_ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []
-        for benchmark, source, subsets, miner in benchmarks:
+        for benchmark, source, subsets, mine_tasks in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
             few = ""
+            tasks_mined, summary = mine_tasks()
             # A benchmark that is declared but has no items would keep the others from being evaluated.
             outcome = Outcome(tally=store.tally)
-            if miner.tasks:
+            if tasks_mined:
                 outcome = ingest_benchmark(
                     store, benchmark, source, subsets=subsets, chunkers=resolved, workers=workers, needs=needs,
                     say=console.say,
@@ -265,7 +266,7 @@ def mine(
                 if row := store.part("benchmarks", benchmark.name):
                     store.remove(row)
             others = outcome.warnings if outcome.expected else []
-            outcome.warnings = [f"{benchmark.name}: {miner.summary()}{few}", *others]
+            outcome.warnings = [f"{benchmark.name}: {summary}{few}", *others]
             done.append(outcome)
         declare_formats(store)
         outcome = outcome_of(done, store)

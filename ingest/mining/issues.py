@@ -4,8 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 
 from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History
@@ -63,84 +61,64 @@ TOO_MANY = f"more than {MAX_CHANGED_LINES} lines"
 SAME_QUESTION = "same message as another commit"
 
 
-@dataclass
-class IssueMiner:
-    """Mines the issue tasks of a history; counts the commits left out by each rule."""
+def mine_issues(history: History, repository: str, n: int, seed: str) -> tuple[list[dict[str, object]], str]:
+    """At most `n` issue tasks as rows of ContextBench, sorted by id, and a sentence with what was left out."""
+    left_out, candidates = Counter[str](), dict[str, Commit]()
+    for commit in history.commits():
+        if rule := next((name for name, holds in COMMIT_RULES.items() if holds(commit)), ""):
+            left_out[rule] += 1
+        else:
+            candidates[sha256_of("\0".join((seed, repository, commit.commit_id)).encode())] = commit
+    n_commits, rows = left_out.total() + len(candidates), dict[str, dict[str, object]]()
+    for _, commit in sorted(candidates.items()):
+        question = question_of(commit)
+        row = _task(history, repository, commit, question)
+        if isinstance(row, str) or question in rows:
+            left_out[row if isinstance(row, str) else SAME_QUESTION] += 1
+        else:
+            rows[question] = row
+        if len(rows) == n:
+            break
+    slices = Counter(str(row[column]) for column in ("source", "size") for row in rows.values())
+    by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
+    rules = (*COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
+    by_rule = ", ".join(f"{name}: {left_out[name]:,}" for name in rules if left_out[name])
+    tasks = f"{counted(len(rows), 'issue task')}{by_slice and f' ({by_slice})'}"
+    summary = f"{tasks} of {counted(n_commits, 'commit')}; left out: {by_rule or 'none'}"
+    is_shallow = (history.git.folder / "shallow").is_file()
+    summary += "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
+    return sorted(rows.values(), key=lambda row: str(row["instance_id"])), summary
 
-    history: History
-    repository: str
-    n: int
-    seed: str
-    left_out: Counter[str] = field(default_factory=Counter)
-    n_commits: int = 0
 
-    @cached_property
-    def tasks(self) -> list[dict[str, object]]:
-        """The tasks as rows of ContextBench, sorted by id."""
-        candidates = dict[str, Commit]()
-        for commit in self.history.commits():
-            self.n_commits += 1
-            if rule := next((name for name, holds in COMMIT_RULES.items() if holds(commit)), ""):
-                self.left_out[rule] += 1
-            else:
-                candidates[sha256_of("\0".join((self.seed, self.repository, commit.commit_id)).encode())] = commit
-        rows: dict[str, dict[str, object]] = {}
-        for _, commit in sorted(candidates.items()):
-            question = question_of(commit)
-            row = self._task(commit, question)
-            if isinstance(row, str) or question in rows:
-                self.left_out[row if isinstance(row, str) else SAME_QUESTION] += 1
-            else:
-                rows[question] = row
-            if len(rows) == self.n:
-                break
-        return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
-
-    def rows(self) -> list[dict[str, object]]:
-        """The tasks."""
-        return self.tasks
-
-    def summary(self) -> str:
-        """A sentence with the number of tasks and of the commits that were left out."""
-        slices = Counter(str(row[column]) for column in ("source", "size") for row in self.tasks)
-        by_slice = ", ".join(f"{name} {n:,}" for name, n in sorted(slices.items()))
-        rules = (*COMMIT_RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
-        left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
-        tasks = f"{counted(len(self.tasks), 'issue task')}{by_slice and f' ({by_slice})'}"
-        summary = f"{tasks} of {counted(self.n_commits, 'commit')}; left out: {left_out or 'none'}"
-        is_shallow = (self.history.git.folder / "shallow").is_file()
-        return summary + "; the clone is shallow, so older commits are missing: git fetch --unshallow" * is_shallow
-
-    def _task(self, commit: Commit, question: str) -> dict[str, object] | str:
-        """The task of a commit, or the rule that leaves it out."""
-        # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
-        paths = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
-        patch = self.history.patch(commit, dict.fromkeys(paths))
-        if _is_formatting(patch):
-            return WHITE_SPACE
-        edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
-        if (n_lines := sum(map(len, edited.values()))) > MAX_CHANGED_LINES:
-            return TOO_MANY
-        repository = self.history.files(self.repository, commit.parent)
-        files = {file.path: file.data for file in repository(Rejects(), edited)}
-        gold, symbols = [], set[str]()
-        for path, lines in sorted(edited.items()):
-            spans, around = surroundings_of(files.get(path, b""), path, lines)
-            gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
-            symbols |= around
-        if not gold:
-            return NO_OLD_LINE
-        return {
-            "instance_id": f"{self.repository.replace('/', '__')}-{commit.commit_id[:12]}",
-            "repo": self.repository,
-            "base_commit": commit.parent,
-            "language": language_of(max(edited, key=lambda path: (len(edited[path]), path))),
-            "source": _given_away(question, edited, symbols),
-            "size": next(size for most, size in SIZES.items() if n_lines <= most),
-            "problem_statement": question,
-            "patch": patch,
-            "gold_context": json.dumps(gold),
-        }
+def _task(history: History, repository: str, commit: Commit, question: str) -> dict[str, object] | str:
+    """The task of a commit, or the rule that leaves it out."""
+    # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
+    paths = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
+    patch = history.patch(commit, dict.fromkeys(paths))
+    if _is_formatting(patch):
+        return WHITE_SPACE
+    edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
+    if (n_lines := sum(map(len, edited.values()))) > MAX_CHANGED_LINES:
+        return TOO_MANY
+    files = {file.path: file.data for file in history.files(repository, commit.parent)(Rejects(), edited)}
+    gold, symbols = [], set[str]()
+    for path, lines in sorted(edited.items()):
+        spans, around = surroundings_of(files.get(path, b""), path, lines)
+        gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
+        symbols |= around
+    if not gold:
+        return NO_OLD_LINE
+    return {
+        "instance_id": f"{repository.replace('/', '__')}-{commit.commit_id[:12]}",
+        "repo": repository,
+        "base_commit": commit.parent,
+        "language": language_of(max(edited, key=lambda path: (len(edited[path]), path))),
+        "source": _given_away(question, edited, symbols),
+        "size": next(size for most, size in SIZES.items() if n_lines <= most),
+        "problem_statement": question,
+        "patch": patch,
+        "gold_context": json.dumps(gold),
+    }
 
 
 def _is_formatting(patch: str) -> bool:

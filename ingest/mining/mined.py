@@ -4,15 +4,16 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from ingest.benchmarks.config import own_benchmark
 from ingest.benchmarks.declaration import Benchmark, declared_files
 from ingest.mining.history import History
-from ingest.mining.issues import IssueMiner
+from ingest.mining.issues import mine_issues
 from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import GENERATED, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
@@ -43,103 +44,84 @@ MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
 """Kind of task → the benchmark whose rules apply to it, its title and its meaning."""
 
 
-@dataclass
-class CodeMiner:
-    """Mines one kind of task from the files at the head of a history; tasks are drawn evenly over the files."""
-
-    history: History
-    repository: str
-    n: int
-    seed: str
-    kind: str
-    mine: Callable[[str, Mapping[str, bytes], Counter[str]], Iterable[Task]]
-    left_out: Counter[str] = field(default_factory=Counter)
-    n_files: int = 0
-    n_candidates: int = 0
-
-    @cached_property
-    def listing(self) -> dict[str, str]:
-        """Path → git id, for files of known languages."""
-        listing = self.history.listing(self.history.head)
-        return {path: blob_id for path, blob_id in listing.items() if language_of(path)}
-
-    @cached_property
-    def tasks(self) -> list[Task]:
-        """The tasks that were drawn."""
-        sources = [path for path in self.listing if is_source(path)]
-        files = self.history.files(self.repository, self.history.head)(Rejects(), sources)
-        contents = {file.path: file.data for file in files}
-        candidates = list(self.mine(self.repository, contents, self.left_out))
-        self.n_files, self.n_candidates = len(contents), len(candidates)
-        others = self.listing.keys() - sources
-        self.left_out.update("generated or vendored file" if GENERATED.search(path) else "test file" for path in others)
-        self.left_out[f"file of more than {MAX_BLOB_BYTES:,} bytes"] = len(sources) - len(contents)
-        self.left_out["same answer as another"] = len(candidates) - len({task.answer.strip() for task in candidates})
-        return choose(candidates, self.n, self.seed)
-
-    def pool(self) -> Tree:
-        """The files of known languages, in RepoEval's folder for the repository; reading a large one is an error."""
-
-        def opened(path: str) -> io.BytesIO:
-            data = self.history.contents(self.listing.values())[self.listing[path]]
-            if data is None:
-                raise UnreadableFileError(path, f"it has more than {MAX_BLOB_BYTES:,} bytes")
-            return io.BytesIO(data)
-
-        folder = self.repository.replace("/", "_")
-        files = [
-            Entry(f"{folder}/{path}", partial(opened, path), made_from=blob_id)
-            for path, blob_id in self.listing.items()
-        ]
-        return Tree("files", files)
-
-    def rows(self, language: str = "") -> list[object]:
-        """The tasks as rows, with a language those in its files."""
-        return [task.row() for task in self.tasks if language in ("", language_of(task.path))]
-
-    def summary(self) -> str:
-        """A sentence with the number of tasks drawn, of candidates, and of those left out by each rule."""
-        languages = Counter(language_of(task.path) for task in self.tasks)
-        by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
-        left_out = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(self.left_out.items()) if n)
-        tasks = counted(languages.total(), f"{self.kind} task")
-        drawn = f"{tasks}{by_language and f' ({by_language})'} of {self.n_candidates:,}"
-        return f"{drawn} in {counted(self.n_files, 'source file')}; left out: {left_out or 'none'}"
-
-
-MinedBenchmark = tuple[Benchmark, Source, Sequence[str], CodeMiner | IssueMiner]
-"""A benchmark named after the repository, its source, its subsets, and its miner."""
+Rows = list[dict[str, Any]]
+Mine = Callable[[], tuple[Rows, str]]
+"""Gives the tasks of one kind as rows, and a sentence on them with the number of those left out by each rule."""
 
 
 def mined(
     history: History, target: str, label: str, kinds: Sequence[str], known: Mapping[str, Benchmark], n: int, seed: str
-) -> list[MinedBenchmark]:
-    """The benchmarks of the repository `target`, one per kind of task; tasks are mined when they are asked for."""
+) -> list[tuple[Benchmark, Source, Sequence[str], Mine]]:
+    """The benchmarks of the repository `target`, one per kind of task, each with its source, subsets and tasks.
+
+    Tasks are mined when they are first asked for.
+    """
     name, repository, read_from = _names(target, label)
     revision = f"{history.head} n={n}" + (f" seed={seed}" if seed else "")
-    drawn, made = (history, repository, n, seed), list[MinedBenchmark]()
+    listing = {path: blob_id for path, blob_id in history.listing(history.head).items() if language_of(path)}
+    made = list[tuple[Benchmark, Source, Sequence[str], Mine]]()
     for kind in kinds:
         like, title, meaning = MINED_TASKS[kind]
         own = own_benchmark(known[like], f"{name}-{kind}")
         benchmark = replace(own, title=title.format(name), meaning=meaning)
-        miner: CodeMiner | IssueMiner
         if kind == "issue":
-            miner, subsets = IssueMiner(*drawn), ["full"]
-            tasks = made_tree(".", {"issues.jsonl": miner.rows})
+            mine, subsets = cache(partial(mine_issues, history, repository, n, seed)), ["full"]
+            tasks = made_tree(".", {"issues.jsonl": partial(_rows, mine)})
         elif kind == "line":
-            miner = CodeMiner(*drawn, "next-line", mine_lines)
-            languages = sorted({language_of(path) for path in miner.listing if is_source(path)})
-            tasks = made_tree("data", {f"{each}_line.jsonl": partial(miner.rows, each) for each in languages})
+            mine = cache(partial(_mine_code, history, listing, repository, n, seed, "next-line", mine_lines))
+            languages = sorted({language_of(path) for path in listing if is_source(path)})
+            tasks = made_tree("data", {f"{each}_line.jsonl": partial(_rows, mine, each) for each in languages})
             subsets = [f"{language}_line/test" for language in languages]
         else:
-            miner, subsets = CodeMiner(*drawn, "completion", mine_functions), ["function-2k"]
-            tasks = made_tree("tasks", {"completions.jsonl": miner.rows})
+            mine = cache(partial(_mine_code, history, listing, repository, n, seed, "completion", mine_functions))
+            tasks, subsets = made_tree("tasks", {"completions.jsonl": partial(_rows, mine)}), ["function-2k"]
             # Files of all languages; RepoEval's own `find` keeps only Python.
-            benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [miner.pool()]))
+            pool = _pool(history, listing, repository.replace("/", "_"))
+            benchmark = replace(benchmark, find=partial(declared_files, tasks.entries, [pool]))
         find = {tasks.location: tasks}.get
         source = Source(name=read_from, find=find, label="mined", revision=revision, repositories=history.files)
-        made.append((benchmark, source, subsets, miner))
+        made.append((benchmark, source, subsets, mine))
     return made
+
+
+def _rows(mine: Mine, language: str = "") -> Rows:
+    """The tasks as rows, with a language those in its files."""
+    return [row for row in mine()[0] if not language or language_of(row["file_path"]) == language]
+
+
+def _mine_code(
+    history: History, listing: Mapping[str, str], repository: str, n: int, seed: str, kind: str,
+    mine: Callable[[str, Mapping[str, bytes], Counter[str]], Iterable[Task]],
+) -> tuple[Rows, str]:  # fmt: skip
+    """At most `n` tasks from the files at the head of a history, drawn evenly over them, and a sentence on both."""
+    sources = [path for path in listing if is_source(path)]
+    files, left_out = history.files(repository, history.head)(Rejects(), sources), Counter[str]()
+    contents = {file.path: file.data for file in files}
+    candidates = list(mine(repository, contents, left_out))
+    others = listing.keys() - sources
+    left_out.update("generated or vendored file" if GENERATED.search(path) else "test file" for path in others)
+    left_out[f"file of more than {MAX_BLOB_BYTES:,} bytes"] = len(sources) - len(contents)
+    left_out["same answer as another"] = len(candidates) - len({task.answer.strip() for task in candidates})
+    tasks = choose(candidates, n, seed)
+    languages = Counter(language_of(task.path) for task in tasks)
+    by_language = ", ".join(f"{name} {n:,}" for name, n in sorted(languages.items()))
+    by_rule = ", ".join(f"{rule}: {n:,}" for rule, n in sorted(left_out.items()) if n)
+    drawn = f"{counted(len(tasks), f'{kind} task')}{by_language and f' ({by_language})'} of {len(candidates):,}"
+    summary = f"{drawn} in {counted(len(contents), 'source file')}; left out: {by_rule or 'none'}"
+    return [task.row() for task in tasks], summary
+
+
+def _pool(history: History, listing: Mapping[str, str], folder: str) -> Tree:
+    """The files of known languages, in RepoEval's folder for the repository; reading a large one is an error."""
+
+    def opened(path: str) -> io.BytesIO:
+        data = history.contents(listing.values())[listing[path]]
+        if data is None:
+            raise UnreadableFileError(path, f"it has more than {MAX_BLOB_BYTES:,} bytes")
+        return io.BytesIO(data)
+
+    files = [Entry(f"{folder}/{path}", partial(opened, path), made_from=blob_id) for path, blob_id in listing.items()]
+    return Tree("files", files)
 
 
 def _names(target: str, label: str) -> tuple[str, str, str]:

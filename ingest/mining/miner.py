@@ -119,9 +119,8 @@ def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
         return NO_BODY
     if (body.text or b"").startswith(b"{"):
         start, end = body.start_point.row + 1, body.end_point.row
-        before = lines[start - 1].encode()[body.start_point.column + 1 :].strip()
-        after = lines[end].encode()[: body.end_point.column - 1].strip()
-        is_own = not before and not after
+        before, after = lines[start - 1].encode()[body.start_point.column + 1 :], lines[end].encode()
+        is_own = not (before + after[: body.end_point.column - 1]).strip()
     else:
         statements = [child for child in body.named_children if child.type != "comment"]
         first = statements[0] if statements else body

@@ -48,6 +48,11 @@ _WORD = re.compile(r"\w+")
 _TEXT = re.compile(r"string|comment|heredoc|template")
 
 
+NOT_ASKED = -1
+"""Marks a line in a text of several lines, one that mentions, in a string, comment or attribute, a candidate that it
+does not use, or one with a name that has another meaning somewhere in the file."""
+
+
 class _Definition(NamedTuple):
     path: str
     line: int
@@ -68,9 +73,7 @@ class Task(NamedTuple):
 class FileUsage:
     """A file, the texts of the definitions that it imports from its repository, and which lines use which of them.
 
-    Attributes:
-        unasked: Candidates whose name has another meaning somewhere in the file; they are never gold.
-        closed: Lines that are never asked for, such as those inside a string of several lines.
+    `uses` maps lines to numbers of candidates, and to `NOT_ASKED` as well if the line is never asked for.
     """
 
     repo: str
@@ -80,8 +83,6 @@ class FileUsage:
     import_rows: Set[int]
     candidates: Sequence[str]
     uses: Mapping[int, Set[int]] = field(default_factory=dict)
-    unasked: Set[int] = frozenset()
-    closed: Set[int] = frozenset()
 
     def tasks(self) -> Iterator[Task]:
         """A task for the first use of each candidate, in the order of the candidates."""
@@ -89,10 +90,8 @@ class FileUsage:
         n_code_lines = list(accumulate(is_code, initial=0))
         for gold in range(len(self.candidates)):
             line = min((row for row, used in self.uses.items() if gold in used), default=None)
-            if line is None or self.uses[line] != {gold} or line in self.closed or gold in self.unasked:
-                continue
             # RepoBench's query is the last three lines.
-            if n_code_lines[line] >= 3:
+            if line is not None and self.uses[line] == {gold} and n_code_lines[line] >= 3:
                 yield self.task(line, gold)
 
     def task(self, line: int, gold: int) -> Task:
@@ -190,12 +189,12 @@ def _usage(
         row, name = node.start_point.row, _text(node)
         if name in number and row not in import_rows:
             (bound if _is_bound(node) else uses.setdefault(row, set())).add(number[name])
-    closed = _rows(node for node in _captures(language, _TEXT, root) if "\n" in _text(node))
-    # Nor is a line asked for that mentions, in a string, comment or attribute, a candidate it does not use.
+    inside_text = _rows(node for node in _captures(language, _TEXT, root) if "\n" in _text(node))
     for row, used in uses.items():
-        if not used.issuperset(number[word] for word in _WORD.findall(lines[row]) if word in number):
-            closed.add(row)
-    return FileUsage(repository, path, lines, texts, import_rows, candidates, uses, bound, closed)
+        mentioned = {number[word] for word in _WORD.findall(lines[row]) if word in number}
+        if row in inside_text or mentioned - used or used & bound:
+            used.add(NOT_ASKED)
+    return FileUsage(repository, path, lines, texts, import_rows, candidates, uses)
 
 
 def _rows(nodes: Iterable[Node]) -> set[int]:

@@ -1,15 +1,12 @@
 """The bundled sample in the publishers' layouts: places in packages that are required anyway, and in own Java code."""
 
-import base64
-import csv
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, PackagePath, distribution
 from itertools import product
 from pathlib import Path
 
@@ -18,7 +15,7 @@ from pydantic import BaseModel
 from ingest.mining.miner import PROMPT_TOKENS, completion_row
 from ingest.mining.names import FileUsage, lines_of
 from ingest.sources.folder import folder_source, read_folder
-from ingest.sources.tree import Entry, Source, Tree
+from ingest.sources.tree import Entry, Source, Tree, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
@@ -91,23 +88,21 @@ def open_sample(benchmark: str) -> Source:
         names = {file.name.partition("@")[0].replace("__", "/") for file in (home / "repo_files").iterdir()}
         licences = dict.fromkeys(names, "MIT")
         return replace(folder_source(home, "sample", "sample"), revision=revision, licences=licences)
-    if benchmark == "repobench-r":
-        by_name = {each.repository: each for each in read_places()}
-    elif benchmark == "repoeval":
-        by_name = {each.repository.replace("/", "_"): each for each in read_places() if each.completions}
-    else:
+    if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
-    repositories = list(by_name.values())
+    repositories = [each for each in read_places() if each.completions or benchmark == "repobench-r"]
     entries = [[(file.path, file.made_from) for file in each.entries] for each in repositories]
     recipes = [each.model_dump_json() for each in repositories]
     digest = made_from(parameters=[recipes, entries], code=[read_places])
     rows = dict[str, Callable[[], Iterable[object]]]()
     if benchmark == "repobench-r":
+        by_name = {each.repository: each for each in repositories}
         for language, setting in product(("java", "python"), ("cff", "cfr")):
             rows[f"{language}_{setting}.jsonl"] = partial(_next_line_rows, repositories, language, setting)
         trees = {"data": made_tree("data", rows, digest)}
     else:
+        by_name = {each.repository.replace("/", "_"): each for each in repositories}
         for level, (context, limit) in product(("function", "line"), PROMPT_TOKENS.items()):
             file = f"{level}_level_completion_{context}_context_codex.test.jsonl"
             rows[file] = partial(_completion_rows, repositories, level, limit)
@@ -142,32 +137,22 @@ def read_places(file: Path = PLACES_FILE) -> list[Places]:
 
 
 def read_package(pin: str) -> dict[str, Entry]:
-    """The `.py` files of an installed package (`click==8.5.1`), by path; each is checked when read."""
+    """The `.py` files of an installed package (`click==8.5.1`), by path, with the digests that its wheel recorded."""
     name, _, version = pin.partition("==")
-    record, files = "", dict[str, Entry]()
+    recorded = list[PackagePath]()
     with suppress(PackageNotFoundError):
         installed = distribution(name)
-        # The RECORD itself: from Python 3.12 on, `Distribution.files` omits recorded files that no longer exist.
-        record = (installed.read_text("RECORD") or "") if installed.version == version else ""
-    for recorded, digest, _ in csv.reader(record.splitlines()):
-        if recorded.endswith(".py") and ".." not in recorded.split("/"):
-            opened = partial(_open_checked, Path(str(installed.locate_file(recorded))), f"{recorded} of {pin}", digest)
-            files[recorded] = Entry(recorded, opened, made_from=digest)
+        recorded = list((installed.files if installed.version == version else None) or ())
+    files = dict[str, Entry]()
+    for file in recorded:
+        if file.suffix == ".py" and ".." not in file.parts and file.hash:
+            entry = entry_on_disk(Path(str(file.locate())), str(file))
+            files[entry.path] = replace(entry, made_from=file.hash.value)
     if not files:
         what = f"the sample is cut from the package {pin}, which is not installed with a record of its files"
-        raise GoldspanError(what, hint=_INSTALL, code=Exit.MISSING)
+        hint = "Install it from its wheel: python -m pip install --force-reinstall --no-deps -r requirements.txt"
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     return dict(sorted(files.items()))
-
-
-_INSTALL = "Install it from its wheel: python -m pip install --force-reinstall --no-deps -r requirements.txt"
-
-
-def _open_checked(file: Path, name: str, digest: str) -> io.BytesIO:
-    data = file.read_bytes() if file.is_file() else b""
-    checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
-    if checksum != digest.rstrip("="):
-        raise GoldspanError(f"{name} is not what its wheel recorded", where=str(file), hint=_INSTALL, code=Exit.INVALID)
-    return io.BytesIO(data)
 
 
 def made_tree(

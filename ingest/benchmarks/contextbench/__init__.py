@@ -1,7 +1,5 @@
 """ContextBench: the lines of a repository that are needed to resolve an issue, for retrievers and for agents alike."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,6 +10,7 @@ from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repos
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
+from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
@@ -63,7 +62,7 @@ def parts(
     # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
-        instances = _selected(instances, raw.tasks[0], raw.notes)
+        instances = _selected(instances, [row for _, row in read_rows(raw.tasks[0], rejects)], raw.notes)
     if limit is not None:
         ready = [(each.item_id, each.repo, each.why_not is None and find(each) is not None) for each in instances]
         kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
@@ -79,14 +78,12 @@ def parts(
     raw.notes.extend(reader.notes())
 
 
-def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
-    rows = csv.DictReader(io.StringIO(selection.read().decode("utf-8-sig", errors="replace")))
-    chosen = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
-    known = {name for instance in instances for name in instance.ids}
-    n_absent = sum(not known.intersection(each) for each in chosen)
-    notes.append(f"{n_absent:,} of the {len(chosen):,} selected instances have no row in the data")
-    every = set[str | None]().union(*chosen)
-    return [instance for instance in instances if every.intersection(instance.ids)]
+def _selected(instances: Sequence[Instance], rows: Sequence[JsonObject], notes: list[str]) -> list[Instance]:
+    ids = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
+    known = {item_id for instance in instances for item_id in instance.ids}
+    notes.append(f"{sum(map(known.isdisjoint, ids)):,} of the {len(ids):,} selected instances have no row in the data")
+    selected = set().union(*ids)
+    return [instance for instance in instances if not selected.isdisjoint(instance.ids)]
 
 
 def _may_hold_rows(path: str) -> bool:

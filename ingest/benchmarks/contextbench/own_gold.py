@@ -1,14 +1,11 @@
 """Gold of own data: places in every common form, and the files and definitions of the repository that they mean."""
 
-import ast
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from urllib.parse import unquote
 
 from ingest.benchmarks.contextbench.gold import GoldSpan, decode_gold, docs_path, is_missing, span_of
-from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path
+from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path, parsed
 from ingest.contents.definitions import Found, definitions_of, ending_of
 from ingest.sources.strict_yaml import shown
 from lake.offsets import split_lines
@@ -43,7 +40,6 @@ _BETWEEN_RANGES = re.compile(r"(?<=\d)[\s,;]+(?=L?\d)")
 _ENDED = re.compile(r"(\.\w+(?:[:#]L?\d\S*)?)[^\S\n]+")
 # Ranges after a place (`a.py:1-2, 9`) belong to it.
 _BETWEEN_PLACES = re.compile(r"[^\S\n]*+[,;\n][\s,;]*+(?!(?:lines?\s+)?L?\d+(?:-L?\d+)?(?:[\s,;]|$))")
-_BETWEEN_QUOTES = re.compile(r"(?<=['\"}\]])\s+(?=['\"{\[])")
 _USUAL = {"app", "code", "project", "repo", "repository", "testbed", "workspace"}
 
 
@@ -64,16 +60,6 @@ def gold_of(row: ForeignRow) -> list[GoldSpan]:
     if paths[0] not in given and (spans := [span for part in parts for span in decode_gold(given[part])]):
         return spans
     return next((decode_gold(value) for path, value in given.items() if path not in parts), [])
-
-
-def parsed(value: object) -> object:
-    """A list or object, also as tables contain it: as JSON, or as Python or numpy print it; else the value."""
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        for parse, text in ((json.loads, value), (ast.literal_eval, _BETWEEN_QUOTES.sub(", ", value))):
-            with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-                result: object = parse(text)
-                return result
-    return value
 
 
 def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object]]:

@@ -21,10 +21,6 @@ from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
 from lake.text import counted, listed
 
 _NOT_AVAILABLE = "its repository is not available"
-_SAME = ("item_id", "source", "difficulty", "language", "repo", "pool_id", "patch", "upstream_id")
-
-Find = Callable[[Instance], Repository | None]
-"""The repository of an instance, at its commit; None if there is none."""
 
 
 def at_snapshots(raw: RawFiles, instances: Sequence[Instance]) -> list[Instance]:
@@ -41,8 +37,8 @@ def at_snapshots(raw: RawFiles, instances: Sequence[Instance]) -> list[Instance]
     return [replace(instance, commit=commits.get(instance.repo, instance.commit)) for instance in instances]
 
 
-def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Find:
-    """A function that finds an instance's repository: in the files next to the rows, else among the source's clones."""
+def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Callable[[Instance], Repository | None]:
+    """A function that finds an instance's repository: in the files next to the rows, else in a clone; None: nowhere."""
     ids: dict[str, list[str]] = {}
     for instance in instances:
         ids.setdefault(instance.pool_id, []).extend(instance.ids)
@@ -83,13 +79,12 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 def may_now_be_had(absent: pl.DataFrame, repositories: CommitFiles) -> bool:
     """Ask again for missing repositories; whether any is now available, or missing for another reason than before."""
     for repo, commit, before in absent.select("repo", "commit", "why_not").unique(["repo", "commit"]).iter_rows():
-        reason = ""
         try:
             repositories(repo, commit)
         except RepositoryError as error:
-            reason = error.what
-        if not reason or not_available(repo, commit, reason) != before:
-            return True
+            if not_available(repo, commit, error.what) == before:
+                continue
+        return True
     return False
 
 
@@ -127,7 +122,7 @@ class PartReader:
     """Reads a subset in parts; `counts` and `absent`, the items without a repository, are of all parts read so far."""
 
     subset: str
-    find: Find
+    find: Callable[[Instance], Repository | None]
     is_own: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
@@ -171,9 +166,8 @@ class PartReader:
                         rejects.add(*instance.where, f"{instance.item_id}: {fault}")
                 elif not instance.why_not:
                     self.absent.append(instance.item_id)
-                item = {name: getattr(instance, name) for name in _SAME} | {"commit": instance.commit or None}
-                state = {"gold_flags": flags, "scorable": not reason, "why_not": reason or None}
-                items.append({**item, **state, "subset": self.subset})
+                same = {**vars(instance), "pool_id": pool_id, "subset": self.subset, "commit": commit or None}
+                items.append({**same, "gold_flags": flags, "scorable": not reason, "why_not": reason or None})
                 self.counts.update(items=1, scorable=not reason, spans=len(spans))
         queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
         edits, unread = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])

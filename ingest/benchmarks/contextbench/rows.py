@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan
-from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, is_irrelevant, parsed
-from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows
+from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, is_irrelevant
+from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows, parsed
 from ingest.sources.git import form_fault
 from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry

@@ -1,6 +1,6 @@
 """RepoBench-R: find the candidate snippet that a row's next line uses. Rows in all published forms are read."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids
+from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids, part_of
 from ingest.benchmarks.fields import NO_TEXT, FieldError, Fields, ForeignRow, columns_of, parse_rows
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
@@ -37,14 +37,13 @@ _FOLDERS = ("data", ".")
 _unread: dict[str, dict[object, object]] = {}
 """The sha256 of the pickle that was unpacked last → its other splits, which are usually read next."""
 
-_RawRow = tuple[str, str, int, object]  # file, level, number within the level over all files (from 0), row
-
 
 class _Row(NamedTuple):
-    """A checked row: its item's columns, its queries (last lines, all code), its candidates, and the gold's index."""
+    """A checked row: its item's columns, its imports and the code below them, its candidates, and the gold's index."""
 
     item: dict[str, object]
-    queries: tuple[str, str]
+    imports: str
+    code: str
     candidates: list[str]
     gold: int
 
@@ -71,27 +70,16 @@ def parts(
     raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = _FIELDS
 ) -> Iterator[PartToRead]:
     """The subset's rows in parts; one source file is in memory at a time."""
-
-    def part(suffix: str, rows: Callable[[Rejects], Iterable[_Row]]) -> PartToRead:
-        name = f"{subset.replace('/', '-')}-{suffix}"
-        return PartToRead(name, partial(_read, name, subset, rows))
-
+    rows = _rows(raw.tasks, subset, rejects, fields)
     if limit is not None:
-
-        def drawn(rejects: Rejects) -> Iterator[_Row]:
-            every = _checked_rows(_numbered_rows(raw.tasks, subset, rejects, fields), subset, fields, rejects)
-            chosen = drawn_ids([(row.item["item_id"], row.item["repo"], True) for row in every], limit, raw.notes)
-            # Read a second time and filtered before any rows are built, which is cheap for a few rows of many.
-            again = _checked_rows(_numbered_rows(raw.tasks, subset, Rejects(), fields), subset, fields, Rejects())
-            return (row for row in again if row.item["item_id"] in chosen)
-
-        yield part("sample", drawn)
-        return
-    rows = _numbered_rows(raw.tasks, subset, rejects, fields)
+        chosen = drawn_ids([(row.item["item_id"], row.item["repo"], True) for row in rows], limit, raw.notes)
+        again = _rows(raw.tasks, subset, Rejects(), fields)
+        rows = (row for row in again if row.item["item_id"] in chosen)
     for number in count():
         if not (batch := list(islice(rows, ROWS_OF_A_PART))):
             return
-        yield part(f"{number:04d}", partial(_checked_rows, batch, subset, fields))
+        name = f"{part_of(subset)}-{number:04d}"
+        yield PartToRead(name, partial(_read, name, subset, batch))
 
 
 def _holds(entry: Entry, name: str) -> bool:
@@ -99,7 +87,7 @@ def _holds(entry: Entry, name: str) -> bool:
     return name in path and path.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
 
 
-def _read(part: str, subset: str, rows: Callable[[Rejects], Iterable[_Row]], rejects: Rejects) -> SubsetRows:
+def _read(part: str, subset: str, rows: Iterable[_Row], _: Rejects) -> SubsetRows:
     name, split = subset.split("/")
     language = name.partition("_")[0]
     items, queries, gold = [], [], []
@@ -107,11 +95,13 @@ def _read(part: str, subset: str, rows: Callable[[Rejects], Iterable[_Row]], rej
     numbers: dict[str, int] = {}
     content = list[int]()
     same = {"subset": name, "split": split, "language": language, "scorable": True}
-    for row in rows(rejects):
+    for row in rows:
         item_id = str(row.item["item_id"])
         n_lines = len(split_lines(row.candidates[row.gold]))
         items.append({**same, **row.item, "pool_id": item_id})
-        queries += [(item_id, *query) for query in zip(("last-3-lines", "imports-and-code"), row.queries, strict=True)]
+        # The official reader counts a trailing newline as a line.
+        queries.append((item_id, "last-3-lines", "\n".join(row.code.split("\n")[-3:])))
+        queries.append((item_id, "imports-and-code", f"{row.imports}\n\n{row.code}"))
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"item_id": item_id, "gold": "candidate", **span})
         content += [numbers.setdefault(candidate, len(numbers)) for candidate in row.candidates]
@@ -129,16 +119,22 @@ def _read(part: str, subset: str, rows: Callable[[Rejects], Iterable[_Row]], rej
     return SubsetRows.of(items, queries, gold, [pool])
 
 
-def _numbered_rows(entries: Iterable[Entry], subset: str, rejects: Rejects, fields: Fields) -> Iterator[_RawRow]:
-    """The raw rows of a split, numbered per level, one file in memory at a time; unreadable files are rejected."""
+def _rows(entries: Iterable[Entry], subset: str, rejects: Rejects, fields: Fields) -> Iterator[_Row]:
+    """The rows of a split, numbered per level over all files; wrong rows and unreadable files are rejected."""
     counts, split = dict.fromkeys(_LEVELS, 0), subset.rpartition("/")[2]
     for entry in entries:
         is_export = format_of(entry.path) in (".parquet", ".jsonl")
-        rows = _exported(entry, split, rejects, fields) if is_export else _pickled(entry, split, rejects)
+        contents = _exported(entry, split, rejects, fields) if is_export else _pickled(entry, split, rejects)
         try:
-            for level, row in rows:
-                yield entry.path, level, counts[level], row
+            for level, content in contents:
+                number = counts[level]
                 counts[level] += 1
+                try:
+                    if not isinstance(content, dict):
+                        raise FieldError(f"a {type(content).__name__}, not an object")
+                    yield _row(ForeignRow(content, fields), level, f"{subset}/{level}/{number}")
+                except FieldError as error:
+                    rejects.add(entry.path, f"{split}/{level} row {number}", str(error), excerpt_of(content))
         except UnreadableFileError as error:
             rejects.add(entry.path, WHOLE_INPUT, error.reason)
 
@@ -178,16 +174,6 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
     return ((level, row) for _, (of_split, level, row) in rows if of_split == split)
 
 
-def _checked_rows(rows: Iterable[_RawRow], subset: str, fields: Fields, rejects: Rejects) -> Iterator[_Row]:
-    for where, level, n, content in rows:
-        try:
-            if not isinstance(content, dict):
-                raise FieldError(f"a {type(content).__name__}, not an object")
-            yield _row(ForeignRow(content, fields), level, f"{subset}/{level}/{n}")
-        except FieldError as error:
-            rejects.add(where, f"{subset.rpartition('/')[2]}/{level} row {n}", str(error), excerpt_of(content))
-
-
 def _row(row: ForeignRow, level: str, item_id: str) -> _Row:
     context, candidates = row.get("context"), list[str]()
     if not isinstance(context, (list, tuple)) or not context:
@@ -217,8 +203,7 @@ def _row(row: ForeignRow, level: str, item_id: str) -> _Row:
         "n_candidates": len(candidates),
         "gold_flags": [BLANK_GOLD] if is_blank(candidates[gold]) else [],
     }
-    # The official reader counts a trailing newline as a line.
-    return _Row(item, ("\n".join(code.split("\n")[-3:]), f"{imports}\n\n{code}"), candidates, gold)
+    return _Row(item, imports, code, candidates, gold)
 
 
 REPOBENCH_R = Benchmark(

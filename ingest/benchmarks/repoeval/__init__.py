@@ -1,7 +1,5 @@
 """RepoEval (RepoCoder): Python completion tasks; gold is a range of lines in the task's own repository."""
 
-import ast
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, SubsetRows, in_one_part
-from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows
+from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows, parsed
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
@@ -141,8 +139,7 @@ def read(
             # Imported when needed, as jedi loads slowly.
             from ingest.benchmarks.repoeval import needs
 
-            items, needed, need_pools = needs.with_needs(items, group)
-            raw.notes.extend(needs.notes(items))
+            items, needed, need_pools = needs.with_needs(items, group, raw.notes)
             gold = pl.concat([gold, needed.with_columns(gold=pl.lit(NEEDS_RULE))], how="diagonal")
             pools.append(need_pools)
     queries = items.select("item_id", pl.lit("prompt").alias("query"), "prompt").iter_rows()
@@ -151,25 +148,23 @@ def read(
 
 def _tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects) -> pl.DataFrame:
     """The tasks of all files, numbered per repository in file order; a task found again, in any file, is left out."""
-    tasks: dict[tuple[object, ...], dict[str, object]] = {}
-    count: Counter[object] = Counter()
+    rows = list[dict[str, object]]()
     for entry in entries:
-        seen: dict[tuple[object, ...], str] = {}
-        n_refused = len(rejects)
-        for position, task in parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS):
-            question = tuple(task[name] for name in _QUESTION)
-            if question in seen:
-                rejects.add(entry.path, position, f"the same task as {seen[question]}")
-            # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
-            if question in seen or question not in tasks:
-                tasks.setdefault(question, {**task, "n": count[task["repo"]]})
-                count[task["repo"]] += 1
-            seen.setdefault(question, position)
-        if not seen and len(rejects) == n_refused:
+        before = len(rows), len(rejects)
+        parsed = parse_rows(entry, rejects, partial(_task, entry.path), fields, usual=REPOEVAL_FIELDS)
+        rows += (task for _, task in parsed)
+        if before == (len(rows), len(rejects)):
             rejects.add(entry.path, "file", "holds no task")
     texts = ("where", "position", "upstream_id", "function_name", *_QUESTION)
-    columns = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(("target_line", "query_line_start", "n"), pl.Int64)}
-    return pl.DataFrame(list(tasks.values()), columns)
+    columns = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(("target_line", "query_line_start"), pl.Int64)}
+    first, is_new = pl.col("position").first().over("where", *_QUESTION), pl.struct(_QUESTION).is_first_distinct()
+    tasks = pl.DataFrame(rows, columns).with_columns(first=first, is_new=is_new)
+    is_again = pl.col("position") != pl.col("first")
+    for where, position, same in tasks.filter(is_again).select("where", "position", "first").iter_rows():
+        rejects.add(where, position, f"the same task as {same}")
+    # Tasks of later files are numbered after those of earlier ones, so no number is used twice.
+    numbered = tasks.filter(is_again | pl.col("is_new")).with_columns(n=pl.int_range(pl.len()).over("repo"))
+    return numbered.filter("is_new").drop("first", "is_new")
 
 
 def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
@@ -198,16 +193,13 @@ def _task(where: str, position: str, row: ForeignRow) -> dict[str, object]:
 
 
 def _fpath(row: ForeignRow) -> list[str]:
-    value = row.get("path")
+    value = parsed(row.get("path"))
     if isinstance(value, str):
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
-            beside = "".join(row.path("path").rpartition(".")[:2])
-            repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
-            folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
-            value = [*folder, *value.removeprefix("./").split("/")]
+        # A path as a text, of the repository that is named next to it, if any, as in CrossCodeEval's rows.
+        beside = "".join(row.path("path").rpartition(".")[:2])
+        repositories = (get_path(row.content, f"{beside}{key}") for key in ("repository", "repo"))
+        folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
+        value = [*folder, *value.removeprefix("./").split("/")]
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
         raise row.error("path", "must be a repository and the parts of a path in it")

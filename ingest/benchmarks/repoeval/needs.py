@@ -7,7 +7,7 @@ the repository is imported or run. Installed packages are not searched: what the
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -31,15 +31,15 @@ _Span = tuple[str, int, int]
 _Need = tuple[str, list[_Span]]
 
 
-def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
-    """Gold by need for the tasks of a subset; `group` holds their repositories.
+def with_needs(items: pl.DataFrame, group: PoolGroup, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
+    """Gold by need for the tasks of a subset; `group` holds their repositories; their kinds of need are noted.
 
     Return the items with a column `need` (null if not scorable); the gold as item_id, path, line_start, line_end; and a
     pool for each hole with such gold: its repository, with the file of the hole cut off at the hole.
     """
     whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")
-    rows = items.filter("scorable", language="python").select(columns).rows()
+    scorable = items.filter("scorable", language="python").select(columns)
     with tempfile.TemporaryDirectory() as root:
         folders = {pool_id: f"{root}/{number}" for number, pool_id in enumerate(sorted({*whole["pool_id"]}))}
         for pool_id, path, text in whole.select("pool_id", "path", "text").iter_rows():
@@ -49,17 +49,19 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
             target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
         holes = [
             (folders[pool_id], path, line, text.removesuffix("\n").count("\n") + 1)
-            for _, pool_id, path, line, text in rows
+            for _, pool_id, path, line, text in scorable.iter_rows()
         ]
         with Workers(BY_JOBS) as workers:
             batches = [holes[start : start + 10] for start in range(0, len(holes), 10)]
             done = workers.map(resolve_holes, batches, lambda batch: [[hole] for hole in batch])
     # A hole that killed its process counts as unresolved, like names that jedi does not know.
-    answers = [need for _, some in done for need in some or [(UNRESOLVED, list[_Span]())]]
-    needs = [(row[0], *need) for row, need in zip(rows, answers, strict=True)]
-    kinds = [(item_id, kind) for item_id, kind, _ in needs]
-    known = pl.DataFrame(kinds, {"item_id": pl.String, "need": pl.String}, orient="row")
-    spans = [(item_id, *span) for item_id, _, definitions in needs for span in definitions]
+    needs = [need for _, some in done for need in some or [(UNRESOLVED, list[_Span]())]]
+    if n := Counter(kind for kind, _ in needs):
+        others = ", ".join(f"{kind} {n[kind]:,}" for kind in (OWN_FILE, LIBRARY, UNRESOLVED) if n[kind])
+        notes.append(f"gold by need: {n[ELSEWHERE]:,} of {n.total():,} items; the others: {others or 'none'}")
+    known = scorable.select("item_id", need=pl.Series([kind for kind, _ in needs], dtype=pl.String))
+    by_item = zip(known["item_id"], needs, strict=True)
+    spans = [(item_id, *span) for item_id, (_, definitions) in by_item for span in definitions]
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
     items = items.join(known, on="item_id", how="left", maintain_order="left")
@@ -67,20 +69,13 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
     needed = items.join(gold, on="item_id", how="semi").with_columns(hole=hole)
     needed = needed.select("pool_id", "target_path", "target_line", "hole").unique("hole").sort("hole")
     own = needed.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")
-    shown = own.select("hole", "target_path", "target_line", "text").iter_rows()
+    own = own.select("hole", "target_path", "target_line", "text")
     cut, blobs = pool_frames(
-        (hole, path, "".join(split_lines(text)[:line]).encode()) for hole, path, line, text in shown
+        (hole, path, "".join(split_lines(text)[:line]).encode()) for hole, path, line, text in own.iter_rows()
     )
     files = needed.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
     files = files.filter(pl.col("path") != pl.col("target_path")).with_columns(pool_id="hole").select(cut.columns)
     return items, gold, PoolGroup(NEEDS_RULE, concat_files([files, cut]), blobs)
-
-
-def notes(items: pl.DataFrame) -> Iterator[str]:
-    """The number of items whose names refer to other files, and the kinds of need of the other items."""
-    if counts := Counter(items["need"].drop_nulls()):
-        others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
-        yield f"gold by need: {counts[ELSEWHERE]:,} of {counts.total():,} items; the others: {others or 'none'}"
 
 
 def resolve_holes(holes: Sequence[tuple[str, str, int, int]]) -> list[_Need]:
@@ -99,11 +94,12 @@ def _need(folder: str, file: str, line: int, n_lines: int) -> _Need:
     script = jedi.Script(text, path=path, project=_project(folder), environment=_environment())
     spans: set[_Span] = set()
     kinds: set[str] = set()
-    for leaf in _names(_tree(str(path))):
-        if line < leaf.start_pos[0] <= line + n_lines and not _is_local(leaf):
-            kind, definitions = _resolved(script, leaf, root, path)
-            kinds.add(kind)
-            spans |= definitions
+    for uses in _tree(str(path)).get_used_names().values():
+        for leaf in (leaf for leaf in uses if line < leaf.start_pos[0] <= line + n_lines):
+            if not _is_local(leaf, uses):
+                kind, definitions = _resolved(script, leaf, root, path)
+                kinds.add(kind)
+                spans |= definitions
     kind = next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE)
     return ELSEWHERE if spans else kind, sorted(spans)
 
@@ -135,27 +131,15 @@ def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[s
     return LIBRARY if LIBRARY in kinds and not spans else OWN_FILE, spans
 
 
-def _is_local(leaf: Name) -> bool:
-    """Whether a name is a variable or parameter of a function around it that no import binds."""
-    if leaf.parent is not None and leaf.parent.type in ("trailer", "argument", "dotted_name"):
-        return False
+def _is_local(leaf: Name, uses: Sequence[Name]) -> bool:
+    """Whether a name is a variable or parameter of the function around it that no import binds."""
     scope = leaf.search_ancestor("funcdef", "lambdef")
-    while scope is not None:
-        if kinds := _bound(scope).get(leaf.value):
-            return kinds <= {"param", "expr_stmt", "for_stmt", "with_stmt", "namedexpr_test"}
-        scope = scope.search_ancestor("funcdef", "lambdef")
-    return False
-
-
-@lru_cache(maxsize=512)
-def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
-    kinds: dict[str, set[str]] = {}
-    for name in _names(scope):
-        definition = name.get_definition(import_name_always=True)
-        is_attribute = name.parent is not None and name.parent.type == "trailer"
-        if definition and not is_attribute and name.search_ancestor("funcdef", "lambdef") is scope:
-            kinds.setdefault(name.value, set()).add(definition.type)
-    return kinds
+    if scope is None or getattr(leaf.parent, "type", "") in ("trailer", "argument", "dotted_name"):
+        return False
+    names = [use for use in uses if getattr(use.parent, "type", "") != "trailer"]
+    bound = [name for name in names if name.search_ancestor("funcdef", "lambdef") is scope]
+    kinds = {definition.type for name in bound if (definition := name.get_definition(import_name_always=True))}
+    return bool(kinds) and kinds <= {"param", "expr_stmt", "for_stmt", "with_stmt", "namedexpr_test"}
 
 
 def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
@@ -185,14 +169,6 @@ def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
         start = start.parent
     last, column = end.end_pos
     return start.start_pos[0] - 1, last if column else last - 1
-
-
-def _names(node: NodeOrLeaf) -> Iterator[Name]:
-    for child in getattr(node, "children", ()):
-        if isinstance(child, Name):
-            yield child
-        else:
-            yield from _names(child)
 
 
 @lru_cache(maxsize=256)

@@ -65,7 +65,7 @@ def _later(usage: FileUsage) -> Iterable[tuple[int, int]]:
     """Each line that uses one candidate alone, and not for the first time."""
     seen: set[int] = set()
     for row, golds in sorted(usage.uses.items()):
-        if golds <= seen and len(golds) == 1 and row not in usage.closed and not golds & usage.unasked:
+        if golds <= seen and len(golds) == 1:
             yield row, next(iter(golds))
         seen |= golds
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ingest.mining.history import fetched
+from ingest.mining.history import History, fetched
 from ingest.mining.issues import (
     MAX_CHANGED_FILES,
     MAX_CHANGED_LINES,
     NAMES_FILE,
     NAMES_NEITHER,
     NAMES_SYMBOL,
-    IssueMiner,
+    mine_issues,
 )
 from ingest.mining.names import is_source
 from lake.errors import Exit
@@ -22,6 +22,7 @@ from tests.tiny import Said, command, stored
 
 pytestmark = pytest.mark.slow
 
+Mined = tuple[list[dict[str, object]], str]
 REPOSITORY = "local/rockets"
 MANY = [f"src/part{number}.py" for number in range(MAX_CHANGED_FILES + 1)]
 
@@ -75,13 +76,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
 
 
 @pytest.fixture(scope="module")
-def miner(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> IssueMiner:
-    history = fetched(str(made.folder), "", tmp_path_factory.mktemp("cache"))
-    return IssueMiner(history, REPOSITORY, 100, "")
+def history(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> History:
+    return fetched(str(made.folder), "", tmp_path_factory.mktemp("cache"))
 
 
-def of_commit(miner: IssueMiner, made: MadeRepository, name: str) -> dict[str, object]:
-    (row,) = (row for row in miner.tasks if row["instance_id"] == f"local__rockets-{made.commits[name][:12]}")
+@pytest.fixture(scope="module")
+def mined(history: History) -> Mined:
+    return mine_issues(history, REPOSITORY, 100, "")
+
+
+def of_commit(mined: Mined, made: MadeRepository, name: str) -> dict[str, object]:
+    (row,) = (row for row in mined[0] if row["instance_id"] == f"local__rockets-{made.commits[name][:12]}")
     return row
 
 
@@ -89,53 +94,41 @@ def gold_of(row: dict[str, object]) -> list[tuple[str, int, int]]:
     return [(span["file"], span["start_line"], span["end_line"]) for span in json.loads(str(row["gold_context"]))]
 
 
-def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> None:
-    assert len(miner.tasks) == 5
-    assert miner.left_out == {
-        "merge": 1,
-        "first commit": 1,
-        "revert": 1,
-        "automated": 2,
-        "message of fewer than 4 words": 1,
-        "no source file": 1,
-        "only tests": 1,
-        "only generated or vendored files": 1,
-        "only new files": 3,
-        "only renames": 1,
-        "more than 10 source files": 1,
-        "only white space": 1,
-        "more than 200 lines": 1,
-        "same message as another commit": 1,
-    }
-    assert "first commit: 1" in miner.summary()
+def test_each_rule_leaves_out_the_commit_that_it_is_about(mined: Mined) -> None:
+    tasks, summary = mined
+    assert len(tasks) == 5
+    assert summary.partition("; left out: ")[2] == (
+        "merge: 1, first commit: 1, revert: 1, automated: 2, message of fewer than 4 words: 1, no source file: 1, "
+        "only tests: 1, only generated or vendored files: 1, only new files: 3, only renames: 1, "
+        "more than 10 source files: 1, only white space: 1, more than 200 lines: 1, same message as another commit: 1"
+    )
 
 
-def test_gold_is_the_definitions_around_the_replaced_lines(miner: IssueMiner, made: MadeRepository) -> None:
-    row = next(row for row in miner.tasks if "throttle_back" in str(row["problem_statement"]))
+def test_gold_is_the_definitions_around_the_replaced_lines(mined: Mined, made: MadeRepository) -> None:
+    row = next(row for row in mined[0] if "throttle_back" in str(row["problem_statement"]))
     assert row["problem_statement"] == "Let throttle_back count twice\n\nCloses #12"
     start = 1 + len(f"{function('ignite', 1)}\n\n".splitlines())
     assert gold_of(row) == [("src/engine.py", start, start + len(function("throttle", 1).splitlines()) - 1)]
-    row = of_commit(miner, made, "file")
+    row = of_commit(mined, made, "file")
     assert row["base_commit"] == made.commits["again"]
     assert (row["language"], row["repo"]) == ("python", REPOSITORY)
-    row = of_commit(miner, made, "java")
+    row = of_commit(mined, made, "java")
     assert (row["language"], gold_of(row)) == ("java", [("src/Valve.java", 2, 5)])
     # Around the line in the long function stands no short definition, and none around the constant.
-    row = of_commit(miner, made, "long")
+    row = of_commit(mined, made, "long")
     assert gold_of(row) == [("src/long.py", 1, 1), ("src/long.py", 76, 76)]
 
 
-def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) -> None:
-    assert of_commit(miner, made, "file")["source"] == NAMES_FILE
-    assert of_commit(miner, made, "side")["source"] == NAMES_SYMBOL
-    assert of_commit(miner, made, "java")["source"] == NAMES_NEITHER
-    assert of_commit(miner, made, "long")["source"] == NAMES_NEITHER
+def test_how_much_a_message_gives_away(mined: Mined, made: MadeRepository) -> None:
+    assert of_commit(mined, made, "file")["source"] == NAMES_FILE
+    assert of_commit(mined, made, "side")["source"] == NAMES_SYMBOL
+    assert of_commit(mined, made, "java")["source"] == NAMES_NEITHER
+    assert of_commit(mined, made, "long")["source"] == NAMES_NEITHER
 
 
-def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(miner: IssueMiner) -> None:
+def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(history: History) -> None:
     def ids(n: int, seed: str = "") -> set[object]:
-        other = IssueMiner(miner.history, REPOSITORY, n, seed)
-        return {row["instance_id"] for row in other.tasks}
+        return {row["instance_id"] for row in mine_issues(history, REPOSITORY, n, seed)[0]}
 
     assert len(ids(2)) == 2
     assert ids(2) < ids(4) < ids(9)
@@ -221,7 +214,7 @@ def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
     assert commits[made.commits["first"]].message == odd
     assert commits[made.commits["empty"]].changes == ()
     assert [change.before for change in commits[made.commits["both"]].changes] == ["a b\n.py", "é.py"]
-    rows = IssueMiner(history, "local/odd", 9, "").tasks
+    rows = mine_issues(history, "local/odd", 9, "")[0]
     assert {path for row in rows for path, _, _ in gold_of(row)} <= {"a b\n.py", "é.py"}
 
 

@@ -152,21 +152,6 @@ def test_a_package_is_its_python_files(tmp_path: Path, monkeypatch: pytest.Monke
     assert package == {"toy/a.py": b"a\r\n", "toy/b.py": b"b"}
 
 
-@pytest.mark.parametrize("damage", [b"changed", None])
-def test_changed_or_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None) -> None:
-    _install(tmp_path, {"toy/a.py": b"a", "toy/b.py": b"b"})
-    monkeypatch.syspath_prepend(str(tmp_path))
-    if damage is None:
-        (tmp_path / "toy/a.py").unlink()
-    else:
-        (tmp_path / "toy/a.py").write_bytes(damage)
-    files = read_package("toy==1.0")
-    assert files["toy/b.py"].read() == b"b"
-    with refused(r"toy/a\.py of toy==1\.0 is not what its wheel recorded", Exit.INVALID) as caught:
-        files["toy/a.py"].read()
-    assert "--force-reinstall --no-deps" in str(caught.value)
-
-
 def test_a_missing_package_and_one_without_a_record_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with refused(r"toy==1\.0, which is not installed", Exit.MISSING) as caught:
         read_package("toy==1.0")

@@ -91,7 +91,7 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> tuple[pl.DataFrame, pl.Da
     ]  # fmt: skip
     folder = tmp_path_factory.mktemp("needs")
     with contextlib.chdir(folder):
-        resolved = with_needs(pl.DataFrame(tasks), PoolGroup("function_level", *pool_frames(files)))
+        resolved = with_needs(pl.DataFrame(tasks), PoolGroup("function_level", *pool_frames(files)), [])
     assert not list(folder.iterdir()), "nothing of the repository runs"
     return resolved
 
