@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ingest.runs.calls.scripts import script_calls
-from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
@@ -160,7 +160,7 @@ def _calls(kind: str, item: JsonRecord, output: _Output | None, ran: Sequence[Js
         calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
     tools, (texts, failed, _) = [ToolCall(*call) for call in calls], output or _Output(None)
     own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
-    showing = [tool for tool in tools if tool.tool not in SHOW_NOTHING]
+    showing = [tool for tool in tools if not tool.shows_nothing]
     each = iter(own if len(tools) > 1 and len(own) == len(showing) else ())
     for number, tool in enumerate(tools):
         text = next(each, whole) if tool in showing else whole
