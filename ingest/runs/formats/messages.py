@@ -149,7 +149,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             call = replace(call, folder=None if stays else "", call_id="")
             if not own:
                 yield replace(call, is_answered=False)
-            elif codex.is_own(call, output):
+            elif call.tool == "exec_command" or codex.HEAD.match(output):
                 yield from codex.answered_calls(call, output, failed=failed)
             elif message.get("is_of_google") and call.tool in gemini_cli.TOOLS:
                 yield gemini_cli.with_output(call, output, failed=failed)
