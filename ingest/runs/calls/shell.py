@@ -104,15 +104,14 @@ class _Walk:
         self.failures = Failures(output or "")
         # How many pipelines each command prints: several, if a loop or a group is piped into it.
         self.feeds = Counter(id(command) for line in pipelines for command in line.commands[1:])
-        self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
-        self.pushed = list[str]()  # the folders to which `popd` leads back
+        self.folders: dict[tuple[int, ...], str] = {(): folder}
         self.views, self.unread, self.reads = list[FileSpan](), list[str](), False
 
-    def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
-        """The current folder of a subshell or, with `before`, the previous one; `UNKNOWN` before the first `cd`."""
+    def folder(self, scope: tuple[int, ...]) -> str:
+        """The current folder of a subshell."""
         while scope not in self.folders:
             scope = scope[:-1]
-        return self.folders[scope][before]
+        return self.folders[scope]
 
     def read(self, pipelines: Sequence[Pipeline], output: str | None, *, failed: bool) -> None:
         """Read some pipelines with their output; the last of them failed, or not."""
@@ -124,10 +123,9 @@ class _Walk:
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)
-        searched = {each.only for each in read if isinstance(each, FileSearch)}
+        self.searched = {each.only for each in read if isinstance(each, FileSearch)}
         names = [commands.unrolled(line).commands[0].name for line in printing]
         self.has_headings = names.count("head") + names.count("tail") == 1
-        self.only = searched.pop() if len(searched) == 1 else ""
         are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
         left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
         start, showed, is_tested = len(self.views), False, False
@@ -167,16 +165,11 @@ class _Walk:
     def _read(self, pipeline: Pipeline) -> None:
         folder, first = self.folder(pipeline.scope), pipeline.commands[0]
         if first.name in _MOVES:
-            target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
+            # Where `cd -` and `popd` lead back to is left to the shell.
+            target = next(iter(options_of(first.words[1:])[1]), "~" if first.words == ["cd"] else UNKNOWN)
             is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
             if is_run and not self.failures.refuse(target):
-                now = gone_to(folder, target)
-                if first.words[1:] == ["-"]:
-                    now = self.folder(pipeline.scope, before=True)
-                elif first.name == "popd" and self.pushed:
-                    now = self.pushed.pop()
-                self.pushed += [folder] * (first.name == "pushd")
-                self.folders[pipeline.scope] = (now, folder)
+                self.folders[pipeline.scope] = gone_to(folder, target)
             return
         pipeline = commands.unrolled(pipeline)
         spans = self._shown_by(pipeline)
@@ -246,7 +239,7 @@ class _Walk:
         # A file whose rows have no numbers is shown only by a search that succeeded.
         is_numbered = search.is_numbered or (self.failed and self.is_alone)
         spans = [span for span in self.listed[key] if span.start is not None or not is_numbered]
-        if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
+        if only and not self.is_alone and self.searched != {only} and any(span.path == only for span in spans):
             # Rows that name no file cannot be assigned to one of several commands.
             printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)
             return [span for span in printed_spans if span.path == only] or [FileSpan(only)]

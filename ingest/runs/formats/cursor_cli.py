@@ -8,22 +8,9 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
 from ingest.runs.usage import AgentUsage, TokenCounts
-from ingest.runs.values import (
-    JsonRecord,
-    at,
-    content_of,
-    count_at,
-    first_text,
-    line_of,
-    list_at,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
+from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 _COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-_OUTPUTS = ("interleavedOutput", "content", "output")
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -50,7 +37,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             if call.tool == "task" and event is end:
                 yield Note("unread", "subagent whose file is missing")
         if kind == "result":
-            seconds, status = (count_at(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
+            seconds, status = (line_of(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
             tokens = TokenCounts.under(_COUNTS, event.get("usage"))
             yield AgentUsage(seconds=seconds, exit_status=status).with_tokens([tokens])
 
@@ -60,14 +47,15 @@ def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
     key = next((name for name in given if name.endswith("ToolCall")), next(iter(given), ""))
     name, inner = key.removesuffix("ToolCall"), object_at(given, key)
     call = ToolCall(str_at(inner, "name") or name, object_at(inner, "args") or parsed_object(inner, "arguments"))
-    result = at(done, "tool_call", key, "result")
+    result = object_at(done, "tool_call", key).get("result")
     if isinstance(result, str):
         return replace(call, output=result)
     details = next((value for value in object_at(result).values() if isinstance(value, dict)), {})
     failed = "success" not in object_at(result)
+    outputs = [str_at(details, name) for name in ("interleavedOutput", "content", "output")]
     # Of a command that was refused there is neither.
     printed = "\n".join(filter(None, (str_at(details, "stdout"), str_at(details, "stderr"))))
-    call = replace(call, output=first_text(details, _OUTPUTS) or printed, failed=failed)
+    call = replace(call, output=next(filter(None, outputs), printed), failed=failed)
     if call.tool != "read" or failed:
         return replace(call, parsed=_hits(details)) if "workspaceResults" in details else call
     start, end = (line_of(details, "readRange", name) for name in ("startLine", "endLine"))
