@@ -47,31 +47,32 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             if patch := recorded_patch(row):
                 patches.setdefault(item_of(row), patch)
     for position, row in file.objects():
-        step, published = _views(row, _LINES), _views(row, _PUBLISHED)
+        notes = [*session.notes]
+        step, published = _views(row, notes, _LINES), _views(row, [], _PUBLISHED)
         match = re.fullmatch(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?", file.name)
         item = item_of(row) or (match["item"] if match else "")
         patch = str_at(row, _PATCH) or recorded_patch(row)
         patch = patch or patches.get(item, patch)
         requests = (request for key in _REQUESTS for request in objects_at(row, key) or [object_at(row, key)])
         usage = AgentUsage().with_tokens(TokenCounts.of(request.get("usage")) for request in requests)
-        own = Trajectory(
-            (step,) if step else (), step or None, item, patch, position, tuple(session.notes), usage=usage
-        )
+        own = Trajectory((step,) if step else (), step or None, item, patch, position, tuple(notes), usage=usage)
         yield own.beside(Trajectory((published,) if published else (), published or None))
 
 
-def _views(row: JsonRecord, pattern: re.Pattern[str]) -> Views:
+def _views(row: JsonRecord, notes: list[str], pattern: re.Pattern[str]) -> Views:
     """The files, elements and lines that a row names, each once; `pattern` is that of the lines in a whole run."""
     is_whole_run = any(key in row for key in _OF_RUN)
     key = next((key for key in _FILES if row.get(key)), _FILES[0]) if is_whole_run else _FOUND[0]
     files = [str_at(file) for file in _flat(row, key)]
+    if "" in files or not isinstance(row.get(key), list | None):
+        notes.append(f"{key} holds what is no file")
     if is_whole_run:
-        samples = _samples(row, _ELEMENTS, files)
+        samples = _samples(row, _ELEMENTS, files, notes)
         # Of several samples, the first that names lines counts; in other files, all of them, as published.
         located = (_lines(object_at(sample, "edit_locs"), pattern) for sample in list_at(row, _SAMPLES))
         lines = next(filter(None, located), [])
     else:
-        related, edits = (_samples(row, key, files) for key in _FOUND[1:])
+        related, edits = (_samples(row, key, files, notes) for key in _FOUND[1:])
         samples, lines = [*related, *edits], [view for sample in edits for view in _lines(sample, _LINES)]
     elements = [FileSpan(path, symbol=mark["name"]) for sample in samples for path, mark in _rows(sample, _ELEMENT)]
     for path, _, name in (str_at(text).partition(":") for key in _NAMED for text in _flat(row, key)):
@@ -83,13 +84,16 @@ def _flat(row: JsonRecord, key: str) -> list[object]:
     return [entry for given in list_at(row, key) for entry in (given if isinstance(given, list) else [given])]
 
 
-def _samples(row: JsonRecord, key: str, files: Sequence[str]) -> list[JsonRecord]:
+def _samples(row: JsonRecord, key: str, files: Sequence[str], notes: list[str]) -> list[JsonRecord]:
     """Objects by file; before Agentless 1.5 they were lists in the order of the files found, and often shorter."""
-    given = list_at(row, key) or [row.get(key)]
+    given = list_at(row, key) or [value for value in [row.get(key)] if value not in (None, [])]
     if isinstance(row.get(key), list) and not any(isinstance(entry, dict) for entry in given):
         is_one = any(isinstance(text, str) for entry in given for text in (entry if isinstance(entry, list) else [""]))
         given = [dict(zip(files, list_at(entry), strict=False)) for entry in ([given] if is_one else given)]
-    return [sample for sample in given if isinstance(sample, dict)]
+    samples: list[JsonRecord] = [sample for sample in given if isinstance(sample, dict)]
+    if len(samples) < len(given):
+        notes.append(f"{key} holds what is no object by file")
+    return samples
 
 
 def _rows(sample: JsonRecord, pattern: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
