@@ -5,12 +5,10 @@ from dataclasses import replace
 
 from ingest.runs.calls.outputs import joined_lines
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats.claude_code import totals
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
-from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_at, parsed_object, str_at
-
-_COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -37,9 +35,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             if call.tool == "task" and event is end:
                 yield Note("unread", "subagent whose file is missing")
         if kind == "result":
-            seconds, status = (line_of(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
-            tokens = TokenCounts.under(_COUNTS, event.get("usage"))
-            yield AgentUsage(seconds=seconds, exit_status=status).with_tokens([tokens])
+            yield totals(event)
 
 
 def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
