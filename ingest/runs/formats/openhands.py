@@ -167,16 +167,9 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
         quoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
         steps.append(renamed(quoted, lambda path: path.lstrip("/").removeprefix("./")))
-    # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
-    joined = [view for view in union(steps) if view.start is None]
-    located = (view for view in union(steps) if view.start is not None)
-    for view in sorted(located, key=lambda view: (view.path, view.start or 0, view.end or 0)):
-        last = joined[-1] if joined else None
-        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
-            joined[-1] = replace(last, end=max(last.end, view.end or 0))
-        else:
-            joined.append(view)
-    return Trajectory(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
+    # Files without lines are listed first, in order, then the lines of each file.
+    final = sorted(union(steps), key=lambda view: (view.path, view.start, view.end or 0) if view.start else ("", 0, 0))
+    return Trajectory(tuple(filter(None, steps)), tuple(final) or None) if actions else None
 
 
 OPENHANDS = session_importer(
