@@ -104,14 +104,15 @@ class _Walk:
         self.failures = Failures(output or "")
         # How many pipelines each command prints: several, if a loop or a group is piped into it.
         self.feeds = Counter(id(command) for line in pipelines for command in line.commands[1:])
-        self.folders: dict[tuple[int, ...], str] = {(): folder}
+        self.folders: dict[tuple[int, ...], tuple[str, str]] = {(): (folder, UNKNOWN)}
+        self.pushed = list[str]()  # the folders to which `popd` leads back
         self.views, self.unread, self.reads = list[FileSpan](), list[str](), False
 
-    def folder(self, scope: tuple[int, ...]) -> str:
-        """The current folder of a subshell."""
+    def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
+        """The current folder of a subshell or, with `before`, the previous one; `UNKNOWN` before the first `cd`."""
         while scope not in self.folders:
             scope = scope[:-1]
-        return self.folders[scope]
+        return self.folders[scope][before]
 
     def read(self, pipelines: Sequence[Pipeline], output: str | None, *, failed: bool) -> None:
         """Read some pipelines with their output; the last of them failed, or not."""
@@ -124,7 +125,7 @@ class _Walk:
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)
         self.searched = {each.only for each in read if isinstance(each, FileSearch)}
-        names = [commands.unrolled(line).commands[0].name for line in printing]
+        names = [line.commands[0].name for line in printing]
         self.has_headings = names.count("head") + names.count("tail") == 1
         are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
         left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
@@ -165,13 +166,17 @@ class _Walk:
     def _read(self, pipeline: Pipeline) -> None:
         folder, first = self.folder(pipeline.scope), pipeline.commands[0]
         if first.name in _MOVES:
-            # Where `cd -` and `popd` lead back to is left to the shell.
-            target = next(iter(options_of(first.words[1:])[1]), "~" if first.words == ["cd"] else UNKNOWN)
+            target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
             is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
             if is_run and not self.failures.refuse(target):
-                self.folders[pipeline.scope] = gone_to(folder, target)
+                now = gone_to(folder, target)
+                if first.words[1:] == ["-"]:
+                    now = self.folder(pipeline.scope, before=True)
+                elif first.name == "popd" and self.pushed:
+                    now = self.pushed.pop()
+                self.pushed += [folder] * (first.name == "pushd")
+                self.folders[pipeline.scope] = (now, folder)
             return
-        pipeline = commands.unrolled(pipeline)
         spans = self._shown_by(pipeline)
         # A whole file printed without any output is empty; anything else that printed nothing showed nothing.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)

@@ -22,7 +22,7 @@ _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|complet
 _NO_FILES = (
     "message", "reasoning", "agent_message", "assistant_message", "error", "todo_list", "web_search", "web_search_call",
     "image_generation_call", "ghost_snapshot", "compaction", "compaction_summary", "tool_search_call",
-    "tool_search_output", "file_change", "patch_apply_end", *_OUTPUTS,
+    "tool_search_output", "file_change", *_OUTPUTS,
 )  # fmt: skip
 """Items that show nothing of files."""
 _FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|^(?:- )?Current working directory: (.+)$", re.MULTILINE)

@@ -11,11 +11,6 @@ from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
 from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 
-def _is_event(row: JsonRecord) -> bool:
-    is_start = row.keys() >= {"apiKeySource", "session_id", "model"} and "tools" not in row
-    return is_start or (row.get("type") == "tool_call" and isinstance(row.get("tool_call"), dict))
-
-
 def _events_of(session: Session) -> Iterator[Event]:
     (events,) = session.parts
     done = {str_at(event, "call_id"): event for event in events if event.get("subtype") == "completed"}
@@ -64,18 +59,20 @@ def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
 
 
 def _hits(details: JsonRecord) -> ParsedCall:
-    lines, files = list[tuple[str, int | None]](), list[str]()
+    lines, files = list[tuple[str, int | None]](), list[FileSpan]()
     for root, result in object_at(details, "workspaceResults").items():
-        listed = [object_at(result, key) for key in ("content", "output", "files")]
-        for file in (each for part in listed for each in objects_at(part, "matches")):
-            path = joined_path(root, str_at(file, "file"))
-            lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
-        files += (joined_path(root, path) for part in listed for path in map(str, list_at(part, "files")))
-    return ParsedCall((*joined_lines(lines), *map(FileSpan, files)), reads=True)
+        for part in (object_at(result, key) for key in ("content", "output", "files")):
+            for file in objects_at(part, "matches"):
+                path = joined_path(root, str_at(file, "file"))
+                lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
+            files += (FileSpan(joined_path(root, str(path))) for path in list_at(part, "files"))
+    return ParsedCall((*joined_lines(lines), *files), reads=True)
 
 
 CURSOR_CLI = session_importer(
     "cursor-cli", "Cursor CLI sessions", "The output of --output-format stream-json", aliases=("cursor",),
-    holders=("events",), is_event=_is_event, events_of=_events_of,
+    holders=("events",), events_of=_events_of,
+    is_event=lambda row: (row.get("type") == "tool_call" and isinstance(row.get("tool_call"), dict))
+        or (row.keys() >= {"apiKeySource", "session_id", "model"} and "tools" not in row),
     example='{"type": "tool_call", "subtype": "started", "call_id": "…", "tool_call": {"readToolCall": {"args": {}}}}',
 )  # fmt: skip

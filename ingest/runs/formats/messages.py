@@ -52,19 +52,8 @@ def _message(row: JsonRecord) -> JsonRecord:
     message = object_at(row, "message") if row.get("type") == "message" else row
     if parts := objects_at(message, "parts"):
         role = str_at(message, "role")
-        return {"role": _ROLES.get(role, role), "content": list(map(of_google, parts)), "is_of_google": True}
+        return {"role": _ROLES.get(role, role), "content": list(map(gemini_cli.of_google, parts)), "is_of_google": True}
     return message
-
-
-def of_google(part: JsonRecord) -> JsonRecord:
-    """A part of a message in Google's form, in Anthropic's."""
-    if call := object_at(part, "functionCall"):
-        return {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
-    if answer := object_at(part, "functionResponse"):
-        response = object_at(answer, "response")
-        text, failed = first_text(response, ("output", "error")), "error" in response
-        return {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
-    return {} if part.get("thought") is True else part
 
 
 def _is_event(row: JsonRecord) -> bool:

@@ -224,7 +224,10 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     assert folder("cd src", "", failed=True) == "/testbed"
     assert folder("cd ..; cd lib") == "/lib"
     assert folder("cd && cat a.py") == "~"
-    assert folder("pushd src > /dev/null; cd lib") == "/testbed/src/lib"
+    assert folder("cd src; cd /lib; cd -") == "/testbed/src"
+    assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
+    assert folder("pushd src && pushd /lib && popd") == "/testbed/src"
+    assert folder("pushd src > /dev/null; cd lib; pushd /lib; popd; popd") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
     assert views_of("sed -n 3p a.py && cat b.py && cat c.py", "x\ncat: b.py: No such file", failed=True) == [A3]
     assert views_of("(cd src && cat a.py); cat b.py") == [FileSpan("src/a.py", 1, None), FileSpan("b.py", 1, None)]
@@ -248,9 +251,9 @@ def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move
     assert (after.views, after.folder) == ((FileSpan("/testbed/b.py", 1, None),), "/testbed")
 
 
-def test_the_way_into_an_unknown_folder_ends_with_its_subshell() -> None:
+def test_the_way_into_an_unknown_folder_ends_with_its_subshell_or_leads_back() -> None:
     whole = [FileSpan("/testbed/a.py", 1, None)]
-    for line in ('(cd "$d" && cat b.py); cat a.py', 'bash -c "cd $d; cat b.py"; cat a.py'):
+    for line in ('(cd "$d" && cat b.py); cat a.py', 'bash -c "cd $d; cat b.py"; cat a.py', 'cd "$d"; cd -; cat a.py'):
         assert views_of(line, folder="/testbed") == whole, line
     assert views_of("d=src; cd $d; cat a.py", folder="/testbed") == [FileSpan("/testbed/src/a.py", 1, None)]
 
