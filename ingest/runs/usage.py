@@ -15,11 +15,16 @@ from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at
 SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
 _MILLISECONDS = 1e11  # a larger number is in milliseconds: as seconds it is a time after the year 5000
 _PROMPT = ("prompt_tokens", "total_prompt_tokens")
+_INPUT = ("input_tokens", "inputTokens", "inputOther", "input")
 _CACHED = (
     "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
+    "cacheReadInputTokens", "cacheReadTokens", "cacheRead", "inputCacheRead",
 )  # fmt: skip
-_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens")
-_OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
+_WRITTEN = (
+    "cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens", "cacheCreationInputTokens",
+    "cacheWriteTokens", "cacheWrite", "inputCacheCreation",
+)  # fmt: skip
+_OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens", "outputTokens", "output")
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,6 @@ class TokenCounts:
     n_output: int = 0
 
     @classmethod
-    def under(cls, names: Iterable[str], usage: object) -> "TokenCounts":
-        """The counts under an agent's names of input, cache read, cache written and output; 0 for missing ones."""
-        return cls(*(count_at(usage, name) or 0 for name in names))
-
-    @classmethod
     def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
         """The counts of a `prompt` that includes tokens read from or written to a cache, unless these exceed it."""
         others = (cached or 0) + (written or 0)
@@ -44,13 +44,13 @@ class TokenCounts:
 
     @classmethod
     def of(cls, usage: object) -> "TokenCounts | None":
-        """The counts in a usage object of OpenAI, litellm, Codex or Anthropic, for one or several answers, or None."""
+        """The counts in a usage object of a provider or an agent, for one or several answers; None if it has none."""
         details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _CACHED, _WRITTEN, _OUTPUT))
+        given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _INPUT, _CACHED, _WRITTEN, _OUTPUT))
         largest = (max((count for count in counts if count is not None), default=None) for counts in given)
-        prompt, cached, written, output = largest
+        prompt, fresh, cached, written, output = largest
         cached = details if cached is None else max(cached, details or 0)
-        n_input = prompt if prompt is not None else count_at(usage, "input_tokens")
+        n_input = fresh if prompt is None else prompt
         if n_input is None:
             return None
         includes_cached = prompt is not None or (isinstance(usage, dict) and "cached_input_tokens" in usage)

@@ -11,7 +11,7 @@ from itertools import chain, count, pairwise
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree, text_of
-from ingest.runs.calls.commands import SHELLS, Command, Pipeline
+from ingest.runs.calls.commands import SHELLS, Command, Pipeline, unrolled
 from ingest.runs.trajectory import UNKNOWN
 
 _MAX_CHARACTERS = 40_000  # a longer line, not counting its here-documents, is not read
@@ -77,9 +77,10 @@ class _Parser:
         if len(line) > _MAX_CHARACTERS or max(map(line.count, ("|", "(", "<<"))) > _MAX_MARKS:
             return False
         root = syntax_tree(line.encode(errors="replace"), "bash")
-        if not isinstance(root, str):
-            self._read(root, around)
-        return not isinstance(root, str)
+        if isinstance(root, str):
+            return False
+        self._read(root, around)
+        return True
 
     def _add(self, pipeline: Pipeline) -> None:
         """Add a pipeline or, if its first command is a shell with `-c`, what the script given to it runs."""
@@ -98,7 +99,7 @@ class _Parser:
             if is_read:
                 return
         if first.words:
-            self.pipelines.append(pipeline)
+            self.pipelines.append(unrolled(pipeline))
 
     def _read(self, node: Node, around: Pipeline) -> None:
         """Add what a node runs, with the redirections of the first command in `around` and piped into the others."""

@@ -22,14 +22,14 @@ def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
 
 
 def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
-    function, arguments = _part(node, "function"), _part(node, "arguments")
-    if node.type == "call_expression" and _text(_part(function, "object")) == "tools":
-        first = _value(next(iter(arguments.named_children), None), constants) if arguments is not None else None
-        yield _text(_part(function, "property")), {"input": first} if isinstance(first, str) else object_at(first)
+    if node.type == "call_expression" and _text(node, "function", "object") == "tools":
+        arguments = node.child_by_field_name("arguments")
+        first = _value(arguments.named_child(0), constants) if arguments is not None else None
+        yield _text(node, "function", "property"), {"input": first} if isinstance(first, str) else object_at(first)
     for child in node.named_children:
         yield from _calls_in(child, constants)
     if node.type == "variable_declarator":
-        constants[_text(_part(node, "name"))] = _value(_part(node, "value"), constants)
+        constants[_text(node, "name")] = _value(node.child_by_field_name("value"), constants)
 
 
 def _value(node: Node | None, constants: dict[str, object]) -> object:
@@ -38,7 +38,7 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
     inner, text = node.named_children, _text(node)
     match node.type:
         case "string" | "template_string" | "binary_expression":
-            pieces, operator = [_value(piece, constants) for piece in inner], _text(_part(node, "operator"))
+            pieces, operator = [_value(piece, constants) for piece in inner], _text(node, "operator")
             texts = [piece for piece in pieces if isinstance(piece, str)]
             return "".join(texts) if operator in ("", "+") and len(texts) == len(pieces) else None
         case "string_fragment":
@@ -53,18 +53,17 @@ def _value(node: Node | None, constants: dict[str, object]) -> object:
         case "array":
             return [_value(entry, constants) for entry in inner]
         case "object":
-            keys = [_part(pair, "key") or pair for pair in inner]
+            keys = [pair.child_by_field_name("key") or pair for pair in inner]
             names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
-            values = [_value(_part(pair, "value") or pair, constants) for pair in inner]
+            values = [_value(pair.child_by_field_name("value") or pair, constants) for pair in inner]
             return dict(zip(names, values, strict=True))
         case "parenthesized_expression" | "template_substitution":
             return _value(inner[0], constants) if inner else None
     return None
 
 
-def _part(node: Node | None, name: str) -> Node | None:
-    return node.child_by_field_name(name) if node is not None else None
-
-
-def _text(node: Node | None) -> str:
+def _text(node: Node | None, *fields: str) -> str:
+    """The text of a node, or of the one under some fields; empty if there is none."""
+    for field in fields:
+        node = node.child_by_field_name(field) if node is not None else None
     return text_of(node).decode(errors="replace") if node is not None else ""

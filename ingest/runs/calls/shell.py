@@ -124,10 +124,9 @@ class _Walk:
         printing = [line for line in pipelines if not line.is_hidden and line.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)
-        searched = {each.only for each in read if isinstance(each, FileSearch)}
-        names = [commands.unrolled(line).commands[0].name for line in printing]
+        self.searched = {each.only for each in read if isinstance(each, FileSearch)}
+        names = [line.commands[0].name for line in printing]
         self.has_headings = names.count("head") + names.count("tail") == 1
-        self.only = searched.pop() if len(searched) == 1 else ""
         are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
         left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
         start, showed, is_tested = len(self.views), False, False
@@ -178,7 +177,6 @@ class _Walk:
                 self.pushed += [folder] * (first.name == "pushd")
                 self.folders[pipeline.scope] = (now, folder)
             return
-        pipeline = commands.unrolled(pipeline)
         spans = self._shown_by(pipeline)
         # A whole file printed without any output is empty; anything else that printed nothing showed nothing.
         is_whole = bool(spans) and all((span.start, span.end) == (1, None) for span in spans)
@@ -246,7 +244,7 @@ class _Walk:
         # A file whose rows have no numbers is shown only by a search that succeeded.
         is_numbered = search.is_numbered or (self.failed and self.is_alone)
         spans = [span for span in self.listed[key] if span.start is not None or not is_numbered]
-        if only and not self.is_alone and self.only != only and any(span.path == only for span in spans):
+        if only and not self.is_alone and self.searched != {only} and any(span.path == only for span in spans):
             # Rows that name no file cannot be assigned to one of several commands.
             printed_spans = listed_spans(self.output, numbers=search.has_numbers, lists=False)
             return [span for span in printed_spans if span.path == only] or [FileSpan(only)]

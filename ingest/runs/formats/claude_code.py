@@ -62,7 +62,7 @@ class Record:
                 yield Note("unread", f"attachment {attached}")
             if kind == "result":
                 yield Note("answer", str_at(event, "result"))
-                yield _totals(event, seconds_of(events))
+                yield totals(event, seconds_of(events))
             elif kind in ("user", "assistant") and is_own:
                 yield Note("prompt" if kind == "user" else "answer", content_of(message))
             if count_at(message, "usage", "output_tokens") is not None and str_at(message, "model") != SYNTHETIC:
@@ -130,10 +130,9 @@ def _task_of(file: TrajectoryFile) -> str:
     return ""
 
 
-def _totals(end: JsonRecord, seconds: float | None) -> AgentUsage:
-    """The usage in the row that ends what `claude -p` prints."""
-    names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
-    by_model = [TokenCounts.under(names, model) for model in object_at(end, "modelUsage").values()]
+def totals(end: JsonRecord, seconds: float | None = None) -> AgentUsage:
+    """The usage in the row that ends what `claude -p` or Cursor CLI prints."""
+    by_model = [TokenCounts.of(model) for model in object_at(end, "modelUsage").values()]
     seconds, n_turns = seconds or (count_at(end, "duration_ms") or 0) / 1000 or None, count_at(end, "num_turns")
     usd, status = dollars_at(end, "total_cost_usd"), str_at(end, "subtype")
     usage = AgentUsage(usd=usd, seconds=seconds, n_turns=n_turns, exit_status=status)

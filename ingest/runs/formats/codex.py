@@ -9,30 +9,29 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ingest.runs.calls.scripts import script_calls
-from ingest.runs.calls.tools import SHOW_NOTHING, ToolCall
+from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts
-from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
+from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, parsed_object, str_at
 
-_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_CALLS = ("function_call", "custom_tool_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that continue what an earlier call started
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|completed)")
 _NO_FILES = (
     "message", "reasoning", "agent_message", "assistant_message", "error", "todo_list", "web_search", "web_search_call",
     "image_generation_call", "ghost_snapshot", "compaction", "compaction_summary", "tool_search_call",
-    "tool_search_output", "file_change", "patch_apply_end", *_OUTPUTS,
+    "tool_search_output", "file_change", *_OUTPUTS,
 )  # fmt: skip
 """Items that show nothing of files."""
 _FOLDER = re.compile(r"<cwd>([^<\n]+)</cwd>|^(?:- )?Current working directory: (.+)$", re.MULTILINE)
-_HEAD = re.compile(
+HEAD = re.compile(
     r"(?:Command: (?s:.*?)\n)?"
     r"(?P<lines>(?:(?:Chunk ID|Wall time|Exit code|Original token count|Total output lines|Process exited with code"
     r"|Process running with session ID|Script (?:completed|failed|terminated|running with cell ID))\b.*\n)+)"
     r"(?P<output>Output:(?:\n|\Z)(?:Total output lines: [0-9]+\n+)?)?"
 )
-_CUT = ("Command: ", "Chunk ID: ", "Script ")  # beginnings of an output that is a head even without `Output:`
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?[0-9]+)$|^Script failed", re.MULTILINE)
 _RUNNING = re.compile(r"^(?:Process running with session ID|Script running with cell ID) (\S+)$", re.MULTILINE)
 _FAILED = re.compile(
@@ -40,7 +39,6 @@ _FAILED = re.compile(
     r"|failed to parse|unsupported call|apply_patch verification failed|patch rejected|error: |user cancelled",
     re.IGNORECASE,
 )
-_OF_SANDBOX = re.compile(r"failed in sandbox [^\n]*?, stdout: (?P<stdout>.*?), stderr: (?P<stderr>.*)", re.DOTALL)
 
 
 class _Output(NamedTuple):
@@ -54,8 +52,7 @@ class _Output(NamedTuple):
 def _is_event(row: JsonRecord) -> bool:
     kind = str_at(row, "type")
     is_item = (kind in _ROLLOUT and isinstance(row.get("payload"), dict)) or (kind in _CALLS and "call_id" in row)
-    is_printed = _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
-    return is_item or is_printed or row.get("record_type") == "state"
+    return is_item or _PRINTED.fullmatch(kind) is not None or row.get("record_type") == "state"
 
 
 def _events_of(session: Session) -> Iterator[Event]:
@@ -83,15 +80,13 @@ def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
         kind, content, is_own = str_at(item, "type"), content_of(item), item.get("role") == "assistant"
         if event.get("type") in ("session_meta", "turn_context"):
             yield Note("folder", str_at(event, "payload", "cwd"))
-        if "sandbox" in event:
-            yield Note("folder", str_at(event, "workdir"))
         if kind == "message" and not (is_own or session.folder) and (match := _FOLDER.search(content)):
             # In September 2025 only the first message gave the folder.
             yield Note("folder", (match[1] or match[2]).strip())
         turn, call_id = len(session.turns) + 1, str_at(item, "call_id")  # an answer is recorded after its calls
         if kind in _CALLS:
             output = outputs.get(call_id)
-            for call in _calls(kind, item, output, commands.get(call_id, ())):
+            for call in _calls(item, output, commands.get(call_id, ())):
                 yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
                 yield from _subagents(session, "\n".join((begun.get(call_id, ""), *(output.texts or ()))))
@@ -144,23 +139,18 @@ def _item(event: JsonRecord) -> JsonRecord:
     return event if kind in ("message", *_CALLS, *_OUTPUTS) else {}
 
 
-def _calls(kind: str, item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] = ()) -> Iterator[ToolCall]:
+def _calls(item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] = ()) -> Iterator[ToolCall]:
     name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls, call_id = [(name, arguments)], str_at(item, "call_id")
-    if kind == "local_shell_call":
-        calls = [("local_shell", object_at(item, "action"))]
-    elif name == "exec":
+    if name == "exec":
         calls = script_calls(str_at(arguments, "input")) or calls
         if ran and any(tool == "exec_command" and not ToolCall(tool, given).command for tool, given in calls):
             # Only the script itself knew some of its commands.
             calls = [call for call in calls if call[0] != "exec_command"] + [("exec_command", given) for given in ran]
-    elif name.endswith("parallel") and "tool_uses" in arguments:
-        uses = objects_at(arguments, "tool_uses")
-        calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
     tools, (texts, failed, _) = [ToolCall(*call) for call in calls], output or _Output(None)
     own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
-    showing = [tool for tool in tools if tool.tool not in SHOW_NOTHING]
+    showing = [tool for tool in tools if not tool.shows_nothing]
     each = iter(own if len(tools) > 1 and len(own) == len(showing) else ())
     for number, tool in enumerate(tools):
         text = next(each, whole) if tool in showing else whole
@@ -198,21 +188,14 @@ def _output(output: object) -> _Output:
         exit_code = line_of(object_at(answer, "metadata").get("exit_code", answer.get("exit_code")))
         return _Output((text,), exit_code not in (None, 0) or answer.get("success") is False)
     text = str_at(output)
-    if result := _OF_SANDBOX.match(text):
-        return _Output((result["stdout"] and result["stdout"] + result["stderr"],), failed=True)
-    head = _HEAD.match(text)
+    head = HEAD.match(text)
     if head is None or head["output"] is None:
-        is_cut = text.startswith(_CUT[:1]) or (head is not None and text.startswith(_CUT))
+        # An output that was cut off in its head.
+        is_cut = text.startswith("Command: ") or (head is not None and text.startswith(("Chunk ID: ", "Script ")))
         return _Output(None if is_cut else (text,), _FAILED.match(text) is not None)
     exited, running = _EXIT.search(head["lines"]), _RUNNING.search(head["lines"])
     failed = exited is not None and exited[1] != "0"
     return _Output((text[head.end() :],), failed, running[1] if running else "")
-
-
-def is_own(call: ToolCall, output: str) -> bool:
-    """Whether a call in chat messages has an output as Codex writes it."""
-    head = _HEAD.match(output)
-    return call.tool == "exec_command" or (head is not None and head["output"] is not None)
 
 
 def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[ToolCall]:
@@ -222,7 +205,7 @@ def answered_calls(call: ToolCall, output: str, *, failed: bool) -> Iterator[Too
         # Harbor writes a list of texts as a Python literal.
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             result = _output(ast.literal_eval(output))
-    for each in _calls("function_call", {"name": call.name, "arguments": call.arguments}, result):
+    for each in _calls({"name": call.name, "arguments": call.arguments}, result):
         yield replace(each, failed=failed or each.failed, turn=call.turn)
 
 

@@ -11,7 +11,7 @@ from ingest.runs.trajectory import FileSpan, Trajectory, Views, renamed, spans_n
 from ingest.runs.values import at, line_of, object_at, objects_in
 
 _KEYS = {"traj_data", "pred_steps", "pred_files", "pred_spans", "pred_symbols"}
-_LOGGED = re.compile(rb"^[^\n]*\bprometheus\.[\w.]+[^\n]* (?:DEBUG|INFO|WARNING|ERROR)\b", re.MULTILINE)
+_ROOT = re.compile(r"^(?:/testbed/|/workspace/(?:[^/]+/)?)?/*")
 _LINES = re.compile(r"Line\s*number\s*range\s*:\s*([0-9]+)\s*-\s*([0-9]+)$", re.IGNORECASE)
 
 
@@ -54,27 +54,21 @@ def _by_file(value: object) -> list[tuple[str, object]]:
     return [(path, entry) for path, values in by_file.items() for entry in _entries(values)]
 
 
-def recognise_log(head: bytes, name: str) -> bool:
-    """Whether a file is not JSON and has a block of context, or is a Prometheus `.log`, whose first may come late."""
-    is_log = name.endswith((".log", ".log.gz", ".log.zst")) and _LOGGED.search(head) is not None
-    return (is_log or re.search(rb"--- BEGIN (?:AGGREGATED )?CONTEXT ---", head) is not None) and not objects_in(head)
-
-
 def trajectories_of_log(file: TrajectoryFile) -> Iterator[Trajectory]:
     """A log's one trajectory: context blocks as steps; the last aggregated one, or all steps, as final context."""
     blocks = re.findall(r"--- BEGIN ((?:AGGREGATED )?CONTEXT) ---(.*?)(--- END \1 ---|\Z)", file.text(), re.DOTALL)
     patch, notes = file.patch_beside()
     if n_open := sum(not end for *_, end in blocks):
         notes.append(f"{n_open} blocks of context do not end; is the log cut off?")
-    whole = [(kind, renamed(spans_named(block, _LINES), _below)) for kind, block, end in blocks if end]
+    whole = [
+        (kind, renamed(spans_named(block, _LINES), lambda path: _ROOT.sub("", path, count=1)))
+        for kind, block, end in blocks
+        if end
+    ]
     steps, finals = ([views for kind, views in whole if kind == which] for which in ("CONTEXT", "AGGREGATED CONTEXT"))
     seen = tuple(filter(None, steps))
     final = tuple(dict.fromkeys(finals[-1] if finals else ())) or union(seen)
     yield Trajectory(seen or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
-
-
-def _below(path: str) -> str:
-    return re.sub(r"^/workspace/(?:[^/]+/)?", "", path.removeprefix("/testbed/"), count=1).lstrip("/")
 
 
 CONTEXTBENCH_UNIFIED = Importer(
@@ -87,6 +81,7 @@ CONTEXTBENCH_UNIFIED = Importer(
 PROMETHEUS = Importer(
     name="prometheus", title="Prometheus logs (experimental: no real file of it was seen)", kind="trajectory",
     meaning="One .log per instance, named like the instance: blocks of context with File: and Line number range:.",
-    recognise=recognise_log, trajectories=trajectories_of_log, companions=lambda path: [patch_path(path)],
+    recognise=lambda head, _: b"CONTEXT ---" in head and not objects_in(head), trajectories=trajectories_of_log,
+    companions=lambda path: [patch_path(path)],
     example="--- BEGIN CONTEXT ---",
 )  # fmt: skip

@@ -5,30 +5,10 @@ from dataclasses import replace
 
 from ingest.runs.calls.outputs import joined_lines
 from ingest.runs.calls.tools import ToolCall
+from ingest.runs.formats.claude_code import totals
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
-from ingest.runs.usage import AgentUsage, TokenCounts
-from ingest.runs.values import (
-    JsonRecord,
-    at,
-    content_of,
-    count_at,
-    first_text,
-    line_of,
-    list_at,
-    object_at,
-    objects_at,
-    parsed_object,
-    str_at,
-)
-
-_COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
-_OUTPUTS = ("interleavedOutput", "content", "output")
-
-
-def _is_event(row: JsonRecord) -> bool:
-    is_start = row.keys() >= {"apiKeySource", "session_id", "model"} and "tools" not in row
-    return is_start or (row.get("type") == "tool_call" and isinstance(row.get("tool_call"), dict))
+from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, objects_at, parsed_object, str_at
 
 
 def _events_of(session: Session) -> Iterator[Event]:
@@ -50,9 +30,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             if call.tool == "task" and event is end:
                 yield Note("unread", "subagent whose file is missing")
         if kind == "result":
-            seconds, status = (count_at(event, "duration_ms") or 0) / 1000 or None, str_at(event, "subtype")
-            tokens = TokenCounts.under(_COUNTS, event.get("usage"))
-            yield AgentUsage(seconds=seconds, exit_status=status).with_tokens([tokens])
+            yield totals(event)
 
 
 def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
@@ -60,14 +38,15 @@ def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
     key = next((name for name in given if name.endswith("ToolCall")), next(iter(given), ""))
     name, inner = key.removesuffix("ToolCall"), object_at(given, key)
     call = ToolCall(str_at(inner, "name") or name, object_at(inner, "args") or parsed_object(inner, "arguments"))
-    result = at(done, "tool_call", key, "result")
+    result = object_at(done, "tool_call", key).get("result")
     if isinstance(result, str):
         return replace(call, output=result)
     details = next((value for value in object_at(result).values() if isinstance(value, dict)), {})
     failed = "success" not in object_at(result)
+    outputs = [str_at(details, name) for name in ("interleavedOutput", "content", "output")]
     # Of a command that was refused there is neither.
     printed = "\n".join(filter(None, (str_at(details, "stdout"), str_at(details, "stderr"))))
-    call = replace(call, output=first_text(details, _OUTPUTS) or printed, failed=failed)
+    call = replace(call, output=next(filter(None, outputs), printed), failed=failed)
     if call.tool != "read" or failed:
         return replace(call, parsed=_hits(details)) if "workspaceResults" in details else call
     start, end = (line_of(details, "readRange", name) for name in ("startLine", "endLine"))
@@ -80,18 +59,20 @@ def _call(given: JsonRecord, done: JsonRecord | None) -> ToolCall:
 
 
 def _hits(details: JsonRecord) -> ParsedCall:
-    lines, files = list[tuple[str, int | None]](), list[str]()
+    lines, files = list[tuple[str, int | None]](), list[FileSpan]()
     for root, result in object_at(details, "workspaceResults").items():
-        listed = [object_at(result, key) for key in ("content", "output", "files")]
-        for file in (each for part in listed for each in objects_at(part, "matches")):
-            path = joined_path(root, str_at(file, "file"))
-            lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
-        files += (joined_path(root, path) for part in listed for path in map(str, list_at(part, "files")))
-    return ParsedCall((*joined_lines(lines), *map(FileSpan, files)), reads=True)
+        for part in (object_at(result, key) for key in ("content", "output", "files")):
+            for file in objects_at(part, "matches"):
+                path = joined_path(root, str_at(file, "file"))
+                lines += ((path, line_of(match, "lineNumber")) for match in objects_at(file, "matches"))
+            files += (FileSpan(joined_path(root, str(path))) for path in list_at(part, "files"))
+    return ParsedCall((*joined_lines(lines), *files), reads=True)
 
 
 CURSOR_CLI = session_importer(
     "cursor-cli", "Cursor CLI sessions", "The output of --output-format stream-json", aliases=("cursor",),
-    holders=("events",), is_event=_is_event, events_of=_events_of,
+    holders=("events",), events_of=_events_of,
+    is_event=lambda row: (row.get("type") == "tool_call" and isinstance(row.get("tool_call"), dict))
+        or (row.keys() >= {"apiKeySource", "session_id", "model"} and "tools" not in row),
     example='{"type": "tool_call", "subtype": "started", "call_id": "…", "tool_call": {"readToolCall": {"args": {}}}}',
 )  # fmt: skip

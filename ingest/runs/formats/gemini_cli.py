@@ -97,10 +97,9 @@ def _recorded(call: ToolCall, row: JsonRecord) -> ToolCall:
     parts = [part for part in every if str_at(part, "functionResponse", "id") == str_at(row, "id")] or every
     if not parts and row.get("status") != "success":
         return replace(call, is_answered=False)
-    responses = [object_at(part, "functionResponse", "response") for part in parts]
-    texts = [str_at(response, "output") or str_at(response, "error") for response in responses]
-    texts += [str_at(part, "text") for part in parts]
-    failed = row.get("status") in ("error", "cancelled") or any("error" in response for response in responses)
+    answers = list(map(of_google, parts))
+    texts = (str_at(answer, "content") or str_at(answer, "text") for answer in answers)
+    failed = row.get("status") in ("error", "cancelled") or any(answer.get("is_error") is True for answer in answers)
     return with_output(call, "\n".join(filter(None, texts)), failed=failed)
 
 
@@ -130,6 +129,17 @@ def with_output(call: ToolCall, output: str, *, failed: bool) -> ToolCall:
     code = _CODE.search(output[ran.end() :] if ran else output)
     texts = [text for text in (ran["output"], ran["errors"]) if text and text != "(empty)"] if ran else [output]
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
+
+
+def of_google(part: JsonRecord) -> JsonRecord:
+    """A part of a message in Google's form, in Anthropic's."""
+    if call := object_at(part, "functionCall"):
+        return {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
+    if answer := object_at(part, "functionResponse"):
+        response = object_at(answer, "response")
+        text, failed = str_at(response, "output") or str_at(response, "error"), "error" in response
+        return {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
+    return {} if part.get("thought") is True else part
 
 
 def tokens_of(given: object, names: Sequence[str]) -> TokenCounts:

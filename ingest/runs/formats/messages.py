@@ -19,8 +19,6 @@ from ingest.runs.values import JsonRecord, content_of, first_text, list_at, obje
 _OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
-_COUNTS = ("input", "cacheRead", "cacheWrite", "output")  # names of Pi's token counts
-_COUNTS_OF_KIMI = ("inputOther", "inputCacheRead", "inputCacheCreation", "output")
 _ROLES = {"model": "assistant", "gpt": "assistant", "human": "user"}  # Google's and ShareGPT's names of roles
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
@@ -54,19 +52,8 @@ def _message(row: JsonRecord) -> JsonRecord:
     message = object_at(row, "message") if row.get("type") == "message" else row
     if parts := objects_at(message, "parts"):
         role = str_at(message, "role")
-        return {"role": _ROLES.get(role, role), "content": list(map(of_google, parts)), "is_of_google": True}
+        return {"role": _ROLES.get(role, role), "content": list(map(gemini_cli.of_google, parts)), "is_of_google": True}
     return message
-
-
-def of_google(part: JsonRecord) -> JsonRecord:
-    """A part of a message in Google's form, in Anthropic's."""
-    if call := object_at(part, "functionCall"):
-        return {"type": "tool_use", "id": call.get("id"), "name": call.get("name"), "input": call.get("args")}
-    if answer := object_at(part, "functionResponse"):
-        response = object_at(answer, "response")
-        text, failed = first_text(response, ("output", "error")), "error" in response
-        return {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
-    return {} if part.get("thought") is True else part
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -136,8 +123,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             for result in list(_results(message)) or answers * (not results):
                 results_of.get(str_at(result, "id"), results).append(result)
     for message, calls, results in answered:
-        tokens = TokenCounts.under(_COUNTS, message.get("usage"))
-        usd = dollars_at(message, "usage", "cost", "total")
+        tokens, usd = TokenCounts.of(message.get("usage")), dollars_at(message, "usage", "cost", "total")
         yield Answer(str_at(message, "step"), str_at(message, "model"), tokens, usd)
         pairs = paired([call.call_id for call in calls], results, ["id"])
         for call, own in zip(calls, pairs, strict=True):
@@ -149,7 +135,7 @@ def _events_of(session: Session) -> Iterator[Event]:
             call = replace(call, folder=None if stays else "", call_id="")
             if not own:
                 yield replace(call, is_answered=False)
-            elif codex.is_own(call, output):
+            elif call.tool == "exec_command" or codex.HEAD.match(output):
                 yield from codex.answered_calls(call, output, failed=failed)
             elif message.get("is_of_google") and call.tool in gemini_cli.TOOLS:
                 yield gemini_cli.with_output(call, output, failed=failed)
@@ -158,7 +144,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     spent = [row for row in session.parts[0] if row.get("usageScope") == "turn"]  # Kimi Code's
     seconds = seconds_between(row.get("time") for row in session.parts[0]) if spent else None
     usage = AgentUsage(most_frequent(str_at(row, "model") for row in spent), seconds=seconds)
-    yield usage.with_tokens(TokenCounts.under(_COUNTS_OF_KIMI, row.get("usage")) for row in spent)
+    yield usage.with_tokens(TokenCounts.of(row.get("usage")) for row in spent)
 
 
 MESSAGES = session_importer(

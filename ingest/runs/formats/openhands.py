@@ -23,7 +23,7 @@ _NO_FILES = (
 """Actions that show nothing of files."""
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
 _CALL_KEYS = ("tool_call_id", "action_id")
-_ONE_EVENT = re.compile(r"(?P<folder>(?:.*/)?)event-0+(?:-[^/]*)?\.json")
+_ONE_EVENT = re.compile(r"^((?:.*/)?)event-0+(?:-[^/]*)?\.json$")
 _SUCCESS = (None, 0, -1)  # exit codes; -1 means that the command was still running
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
 _FUNCTIONS = re.compile(
@@ -35,11 +35,6 @@ _HIT = re.compile(
     r"|(?:Line (?P<line>[0-9]+)|(?P<path>\S.*?) \(Line (?P<of_path>[0-9]+)\)): )"
 )
 _CELLS_FOLDER = re.compile(r"\[Jupyter current working directory: (?P<folder>[^\]\n]+)\]")
-
-
-def _companions(path: str) -> Sequence[str]:
-    # The first event's file stands for the folder of all events.
-    return [patch_path(path), *(match["folder"] for match in [_ONE_EVENT.fullmatch(path)] if match)]
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -55,17 +50,11 @@ def _item(row: JsonRecord) -> str:
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
-def _holds_work(row: JsonRecord) -> bool:
-    holds_work = isinstance(row.get("history"), list) or "git_patch" in object_at(row, "test_result")
-    return holds_work and bool(_item(row)) and not {"traj_data", "pred_steps"} & row.keys()
-
-
 def _events_of(session: Session) -> Iterator[Event]:
-    events, first = session.parts[0], _ONE_EVENT.fullmatch(session.file.path)
-    if first and not session.row:
+    events, folders = session.parts[0], _ONE_EVENT.findall(session.file.path)
+    if folders and not session.row:
         # A conversation with one file per event.
-        name = re.compile(rf"{re.escape(first['folder'])}event-[^/]*\.json")
-        files = session.file.all
+        name, files = re.compile(rf"{re.escape(folders[0])}event-[^/]*\.json"), session.file.all
         events = [row for path in sorted(files) if name.fullmatch(path) for row in files[path].rows()]
     session.item = session.item or item_of(next(iter(events), {}))
     session.published = _published_context(events) if session.row else None
@@ -178,21 +167,17 @@ def _published_context(events: Iterable[JsonRecord]) -> Trajectory | None:
             views = [FileSpan(str_at(event, "args", "path"), *lines)]
         quoted = renamed(views, lambda path: path.strip().strip("'\"").removeprefix("/workspace/"))
         steps.append(renamed(quoted, lambda path: path.lstrip("/").removeprefix("./")))
-    # Overlapping and adjacent lines of one file are merged, and every file without lines is listed once.
-    joined = [view for view in union(steps) if view.start is None]
-    located = (view for view in union(steps) if view.start is not None)
-    for view in sorted(located, key=lambda view: (view.path, view.start or 0, view.end or 0)):
-        last = joined[-1] if joined else None
-        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
-            joined[-1] = replace(last, end=max(last.end, view.end or 0))
-        else:
-            joined.append(view)
-    return Trajectory(tuple(filter(None, steps)), tuple(joined) or None) if actions else None
+    # Files without lines are listed first, in order, then the lines of each file.
+    final = sorted(union(steps), key=lambda view: (view.path, view.start, view.end or 0) if view.start else ("", 0, 0))
+    return Trajectory(tuple(filter(None, steps)), tuple(final) or None) if actions else None
 
 
 OPENHANDS = session_importer(
     "openhands", "OpenHands outputs", "The events of a conversation",
-    holders=("history",), is_event=_is_event, is_holder=_holds_work, item_of=_item, events_of=_events_of,
-    companions=_companions,
+    holders=("history",), is_event=_is_event, item_of=_item, events_of=_events_of,
+    is_holder=lambda row: ("history" in row or "git_patch" in object_at(row, "test_result")) and bool(_item(row))
+        and row.keys().isdisjoint(("traj_data", "pred_steps")),
+    # The first event's file stands for the folder of all events.
+    companions=lambda path: [patch_path(path), *_ONE_EVENT.findall(path)],
     example='{"instance_id": "acme__rockets-1", "test_result": {"git_patch": "diff --git …"}, "history": []}',
 )  # fmt: skip

@@ -5,17 +5,12 @@ Rows are like Claude Code's, with messages in Google's form; its tools are those
 
 from collections.abc import Iterable
 
-from ingest.runs.formats import claude_code, messages
-from ingest.runs.formats.gemini_cli import tokens_of
+from ingest.runs.formats import claude_code
+from ingest.runs.formats.gemini_cli import of_google, tokens_of
 from ingest.runs.sessions import Event, Session, session_importer
 from ingest.runs.values import JsonRecord, objects_at, str_at
 
 _COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
-
-
-def _is_event(row: JsonRecord) -> bool:
-    has_parts = bool(objects_at(row, "message", "parts"))
-    return "sessionId" in row and str_at(row, "message", "role") in ("user", "model") and has_parts
 
 
 def _events_of(session: Session) -> Iterable[Event]:
@@ -24,7 +19,7 @@ def _events_of(session: Session) -> Iterable[Event]:
 
 
 def _row_of_claude(row: JsonRecord) -> JsonRecord:
-    parts = [messages.of_google(part) for part in objects_at(row, "message", "parts")]
+    parts = [of_google(part) for part in objects_at(row, "message", "parts")]
     if str_at(row, "toolCallResult", "status") in ("error", "cancelled"):
         parts = [{**part, "is_error": True} for part in parts]
     tokens = tokens_of(row.get("usageMetadata"), _COUNTS) if row.get("type") == "assistant" else None
@@ -36,6 +31,8 @@ def _row_of_claude(row: JsonRecord) -> JsonRecord:
 
 QWEN_CODE = session_importer(
     "qwen-code", "Qwen Code sessions", "A session's .jsonl",
-    aliases=("qwen",), holders=("events",), is_event=_is_event, events_of=_events_of,
+    aliases=("qwen",), holders=("events",), events_of=_events_of,
+    is_event=lambda row: "sessionId" in row and str_at(row, "message", "role") in ("user", "model")
+        and bool(objects_at(row, "message", "parts")),
     example='{"type": "assistant", "sessionId": "…", "message": {"role": "model", "parts": [{"text": "…"}]}}',
 )  # fmt: skip
