@@ -3,11 +3,10 @@
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
-from ingest.runs.request import ImportJob, Tables, run_items, run_rows
+from ingest.runs.request import ImportJob
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
-from lake.tables.of_runs import Hits
 
 DEFINITIONS = "docs"  # the rules for finding a definition that a document names
 _LARGEST_FLOAT32 = 3.4028234663852886e38
@@ -43,12 +42,9 @@ def read_rankings(job: ImportJob) -> pl.DataFrame:
     return named_whole(job.lake, job.task.benchmark, rows).drop("document")
 
 
-def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
-    """The rows of `hits` and `run_items` for one part; `rows` are the lists of its items."""
-    job.counts["n_unscorable"] += rows["item_id"].n_unique()
+def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
+    """The rows of `run_items` and `hits` for one part; `rows` are the lists of its items."""
     rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
-    listed = rows["item"].unique()
-    job.counts["n_unscorable"] -= len(listed)
     _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
@@ -58,13 +54,11 @@ def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> T
     tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
     job.counts["n_tied"] += tied.height
     returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    outcomes = items.select("item_id", "item")
+    answered = items.select("item_id", "item").join(rows, on="item", how="semi")
     for facts in (returned, tied, failed):
-        outcomes = outcomes.join(facts, on="item", how="left")
+        answered = answered.join(facts, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
-    outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
-    hits = run_rows(Hits, job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)))
-    return {"hits": hits, "run_items": run_items(job.run_id, outcomes, f"no list in {job.input_file.name}")}
+    return answered.with_columns(status=ended), spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0))
 
 
 def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
@@ -204,10 +198,6 @@ def read_completions(job: ImportJob) -> pl.DataFrame:
     return pl.concat([best, rest], how="diagonal")
 
 
-def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     """The rows of `run_items` for one part; `rows` are the completions of its items."""
-    answered = rows.join(items, on="item_id", how="semi")
-    job.counts["n_unscorable"] += rows.height - answered.height
-    done = answered.select("item_id", "completion", status=pl.lit("done"))
-    outcomes = items.select("item_id").join(done, on="item_id", how="left")
-    return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}
+    return (rows.join(items, on="item_id", how="semi").select("item_id", "completion", status=pl.lit("done")),)

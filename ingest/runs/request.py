@@ -5,9 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
-import dataframely as dy
 import polars as pl
 
 from ingest.programs.command import JsonCommand
@@ -25,7 +23,6 @@ from lake.parts import PartCounts
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables.of_runs import RunItems
 from lake.text import counted
 
 _MAX_SYSTEM_CHARACTERS = 120
@@ -34,7 +31,6 @@ _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
 )  # fmt: skip
-UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
 _SENTENCES = (
     ("n_failed", "item", "failed: {}; reasons: table run_items"),
     ("n_no_context", "", "no-context: {} without a final context"),
@@ -51,8 +47,6 @@ _SENTENCES = (
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
 Say = Callable[[str], None]
-Tables = Mapping[str, pl.DataFrame]  # table → rows
-_Rows = TypeVar("_Rows", bound=dy.Schema)
 
 
 @dataclass(frozen=True)
@@ -259,20 +253,3 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
         if not (items_of_task := with_pools_of(lake, task, items).collect()).is_empty():
             return items_of_task
     raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
-
-
-def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame[RunItems]:
-    """The outcomes of items, from item_id, status and other known columns; a null status means an unanswered item."""
-    is_missing = pl.col("status").is_null()
-    whole = run_rows(RunItems, run_id, rows).with_columns(
-        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
-        pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
-    )  # fmt: skip
-    return RunItems.cast(whole.with_columns(pl.col("status").fill_null(UNANSWERED)))
-
-
-def run_rows(schema: type[_Rows], run_id: str, rows: pl.DataFrame) -> dy.DataFrame[_Rows]:
-    """Rows of a run's table; columns that `rows` does not have are null."""
-    given = rows.with_columns(run_id=pl.lit(run_id))
-    missing = {name: pl.lit(None) for name in schema.column_names() if name not in given.columns}
-    return schema.cast(given.with_columns(**missing))

@@ -11,12 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingest.contents.patches import edit_rows
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import ImportJob, Tables, run_items, run_rows
+from ingest.runs.request import ImportJob
 from ingest.runs.values import list_at, object_at, str_at
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.errors import Exit, GoldspanError
 from lake.tables import FINAL, PUBLISHED_READING, table
-from lake.tables.of_runs import Hits, ItemUsage
 from lake.text import counted, listed
 
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
@@ -55,11 +54,9 @@ def read_trajectories(job: ImportJob) -> pl.DataFrame:
     return pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
 
 
-def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
-    """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
-    counts = job.counts
+def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
+    """The rows of `run_items`, `hits`, `edits` and `usage` for one part; `given` are the answers to its items."""
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    counts["n_unscorable"] += given.height - answers.height
     slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
     plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
@@ -76,16 +73,14 @@ def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) 
     added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
     sizes = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
     sizes = sizes.join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
-    facts = answers.drop("item_id").join(sizes, on="item", how="left")
+    facts = answers.join(sizes, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
-    facts = facts.select(
-        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
+    ended = facts.select(
+        "item_id", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
         status=pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")),
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
     )  # fmt: skip
-    outcomes = items.select("item_id", "item").join(facts, on="item", how="left")
-    ended = run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
     whole = answers.filter(pl.col("failed").is_null())
     patched = whole.filter(pl.col("patch").str.strip_chars() != "")
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
@@ -95,7 +90,7 @@ def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) 
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named both with lines and without counts once.
     distinct = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    counts.update(
+    job.counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
         n_steps=int(ended["n_steps"].sum()), n_hits=distinct.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
@@ -103,8 +98,7 @@ def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) 
     job.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
     used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
-    hits, usage = run_rows(Hits, job.run_id, rows), run_rows(ItemUsage, job.run_id, used)
-    return {"hits": hits, "edits": edits, "usage": usage, "run_items": ended}
+    return ended, rows, edits, used
 
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -35,7 +35,7 @@ def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lak
     partial = imported(lake, hit("rockets/orbit.py"))
     result = imported(lake, hit("rockets/orbit.py"), asked_all=True)
     assert result.notes == [f"replaces {partial.run_id}, imported earlier under the same name"]
-    assert answered(lake)[1:] == [(item, "missing", "no list in given.txt") for item in ITEMS[1:]]
+    assert answered(lake)[1:] == [(item, "missing", "no ranking in given.txt") for item in ITEMS[1:]]
     assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (5, 1, 4, Exit.INCOMPLETE)
@@ -50,7 +50,7 @@ def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, 
     command("ingest", "run", file, *options).refused(Exit.INVALID, "the file names 1 item not asked by repoeval/prompt")
     ran = command("ingest", "run", file, "--skip-unknown", *options)
     assert "ingest: 1 of 3 items, 2 missing" in ran.err
-    missing = [(item, "missing", "no list in given.txt") for item in (ITEMS[1], LAST)]
+    missing = [(item, "missing", "no ranking in given.txt") for item in (ITEMS[1], LAST)]
     assert answered(lake) == [(FIRST, "done", None), *missing]
     row = lake.read("runs").row(0, named=True)
     assert (row["status"], row["n_items"], len(row["selection"])) == ("partial", 3, 3)
