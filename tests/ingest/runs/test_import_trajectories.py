@@ -4,8 +4,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.runs.find_trajectories import Ids
 from ingest.runs.importer import TrajectoryFile
-from ingest.runs.read_trajectories import Ids
 from ingest.runs.trajectory import Trajectory
 from ingest.sources.tree import Entry
 from lake.errors import Exit
