@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -21,7 +22,7 @@ from ingest.runs.importer import TrajectoryFile
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, import_search, search_by, write_below
 from ingest.runs.request import ImportRequest
-from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, union
+from ingest.runs.trajectory import ParsedCall, Trajectory, most_often, union
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import Task
@@ -150,7 +151,7 @@ def show(
         read_with |= trajectory.read_with
         print(*map(escaped, _shown(each, trajectory, files.importer.name)), sep="\n")
     if skipped := files.unread(read_with):
-        print(f"not read: {Unread(skipped).summary()}")
+        print(f"not read: {most_often(Counter(skipped))}")
     for reject in rejects:
         print(f"refused: {reject.source}, {reject.position}: {reject.reason}")
 
@@ -181,7 +182,7 @@ def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> It
     yield from [f"  usage: {', '.join(used)}"] * bool(used)
     yield from (f"  note: {note}" for note in trajectory.notes)
     if trajectory.unread:
-        yield f"  not read: {Unread(trajectory.unread).summary()}"
+        yield f"  not read: {most_often(trajectory.unread)}"
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

@@ -8,7 +8,6 @@ import polars as pl
 from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
 from ingest.runs.request import ImportJob, ImportRequest, Say
-from ingest.runs.trajectory import Unread
 from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
@@ -57,7 +56,7 @@ def up_to_date(job: ImportJob) -> bool:
     if counts["n_unknown"] and not job.request.skip_unknown:
         return False
     job.n_items, job.is_current, job.counts = row["n_items"], True, counts
-    job.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
+    job.unread = Counter({each["name"]: each["n"] for each in row["unread"]})
     return True
 
 

@@ -35,9 +35,8 @@ def read_rankings(job: ImportJob) -> pl.DataFrame:
     if are_alike:
         # By score as Float32, descending (larger numbers are infinite, hence tied), then by document, descending.
         score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
-        order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
-        rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
-        rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
+        rows = rows.sort(pl.col("document").cast(pl.String), descending=True, maintain_order=True)
+        rows = rows.with_columns(score=score, rank=pl.lit(None, pl.Int64))
         job.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job.lake, job.task.benchmark, rows).drop("document")
 
@@ -81,11 +80,10 @@ def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties in file order."""
+    """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties as given."""
     by_rank = bool(rows["rank"].is_not_null().any())
     first, descending = ("rank", False) if by_rank else ("score", True)
-    order = ["item", first, "position"]
-    ordered = rows.sort(order, descending=[False, descending, False], maintain_order=True)
+    ordered = rows.sort("item", first, descending=[False, descending], maintain_order=True)
     if by_rank:
         before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
         pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))

@@ -11,7 +11,7 @@ import polars as pl
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
-from ingest.runs.trajectory import BESIDE_CALLS, Unread
+from ingest.runs.trajectory import BESIDE_CALLS, most_often
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -106,7 +106,7 @@ class ImportJob:
     is_current: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     unresolved: str = ""
-    unread: Unread = field(default_factory=Unread)
+    unread: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     views: pl.DataFrame = field(default_factory=pl.DataFrame)  # what all trajectories showed
 
@@ -163,8 +163,8 @@ class ImportJob:
         if n["n_not_understood"]:
             share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
             percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
-            of_calls = Unread({name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)})
-            sentences.append(f"not understood: {share} ({percent}), most often {of_calls.summary(3)}")
+            of_calls = {name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)}
+            sentences.append(f"not understood: {share} ({percent}), most often {most_often(of_calls, 3)}")
         if 2 * n["n_showing"] < n["n_reading"]:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
             hint = "`python -m ingest show FILE` lists them"
@@ -182,9 +182,10 @@ class ImportJob:
         n_not_asked, n_unknown, sentences = self.counts["n_not_asked"], self.counts["n_unknown"], self.sentences()
         if n_not_asked:
             share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
-            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
+            hint = f"with --asked-all (in a submission `asked: all`) it scores 0 for the other {n_not_asked:,}"
+            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked; {hint}")
         if self.unread:
-            sentences.append(f"not read: {self.unread.summary()}")
+            sentences.append(f"not read: {most_often(self.unread)}")
         if n_unknown:
             sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
         return sentences
@@ -195,9 +196,6 @@ class ImportJob:
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
         n, warnings = self.counts, [f"run {self.run_id}, from {read_as}", *self.notes, *self.summary()]
-        if n["n_not_asked"]:
-            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n['n_not_asked']:,}"
-            warnings.append(f"if the system was asked all of them: {others}")
         return Outcome(
             written, self.n_items, n["n_done"], n["n_missing"], n["n_failed"] + n["n_no_context"], n["n_rejected"],
             n["n_tied"], warnings, hint=hint, tally=parts or PartCounts(),

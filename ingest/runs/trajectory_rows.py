@@ -9,7 +9,7 @@ from ingest.contents.patches import edit_rows
 from ingest.runs.find_trajectories import Ids, TrajectoryFiles, trajectories_of
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.request import ImportJob
-from ingest.runs.trajectory import NO_RESULT, FileSpan, Unread
+from ingest.runs.trajectory import NO_RESULT, FileSpan
 from ingest.runs.usage import LIKE_OUTCOMES, LIKE_PRICES, AgentUsage, PriceList, Prices, outcomes_in
 from ingest.runs.values import LAST_LINE
 from ingest.sources.strict_yaml import read_yaml, validated
@@ -33,7 +33,7 @@ ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
 
 
 def parse_runs(
-    files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Unread
+    files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Counter[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`."""
     views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.runs.find_trajectories import Ids, TrajectoryFiles, importers, trajectory_files
 from ingest.runs.importer import Importer, TrajectoryFile
-from ingest.runs.trajectory import FileSpan, Unread
+from ingest.runs.trajectory import FileSpan
 from ingest.runs.trajectory_rows import ANSWER_COLUMNS, VIEW_COLUMNS, parse_runs
 from ingest.sources.input_file import InputFile
 from ingest.sources.tree import entry_on_disk
@@ -173,7 +173,7 @@ def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame,
     rejects = Rejects()
     file = TrajectoryFile(entry_on_disk(path, path.name))
     files, ids = TrajectoryFiles(importer, file, [file]), Ids({ROCKETS: ROCKETS})
-    return *parse_runs(files, ids, rejects, Counter(), Unread()), rejects
+    return *parse_runs(files, ids, rejects, Counter(), Counter()), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
