@@ -156,18 +156,16 @@ def written() -> pl.Expr:
     return pl.concat_str("path_given", lines.fill_null(""))
 
 
-def with_files(
-    lake: Lake, benchmark: str, rows: pl.DataFrame, given: str, *, whole_trees: bool = False
-) -> pl.DataFrame:
-    """The rows, without pool_id, with path, sha256 and n_lines of the file that the path in column `given` means.
+def with_files(lake: Lake, benchmark: str, rows: pl.DataFrame, *, whole_trees: bool = False) -> pl.DataFrame:
+    """The rows, without pool_id, with path, sha256 and n_lines of the file that `path_given` means, null if none.
 
     It means the file with this path, else (a backslash is a slash) the one left when the fewest leading folders are
-    dropped; these are null if it means none. `whole_trees` includes files of the repository that are not searched.
+    dropped. `whole_trees` includes files of the repository that are not searched.
     """
     pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
-    key, path, whole = ["pool", given], pl.col("path"), pl.col("whole")
-    wanted = rows.select(key).unique().with_columns(whole=pl.col(given).cast(pl.String))
+    key, path, whole = ["pool", "path_given"], pl.col("path"), pl.col("whole")
+    wanted = rows.select(key).unique().with_columns(whole=pl.col("path_given").cast(pl.String))
     wanted = wanted.with_columns(leaf=whole.str.replace(_FOLDERS, ""))
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
@@ -177,8 +175,8 @@ def with_files(
     known = files.select("pool", "leaf", "path", "sha256", "n_lines").collect()
     exact = wanted.join(known.with_columns(whole="path"), on=["pool", "whole"])
     rest = wanted.join(exact, on=key, how="anti").filter(~whole.str.contains(r"(?:^|[/\\])\.\.(?:[/\\]|$)"))
-    slashes = pl.format("/{}", whole.str.replace_all("\\", "/", literal=True))
-    rest = rest.join(known, on=["pool", "leaf"]).filter(slashes.str.ends_with(pl.format("/{}", "path")))
+    plain = pl.format("/{}", whole.str.replace_all("\\", "/", literal=True)).str.replace_all(r"/(?:\.?/)+", "/")
+    rest = rest.join(known, on=["pool", "leaf"]).filter(plain.str.ends_with(pl.format("/{}", "path")))
     rest = rest.sort(path.str.len_bytes(), descending=True).unique(key, keep="first", maintain_order=True)
     meant = pl.concat([exact, rest], how="diagonal").select(*key, pl.col("path", "sha256").cast(REPEATED), "n_lines")
     return rows.join(meant, on=key, how="left", maintain_order="left").drop("pool")

@@ -102,7 +102,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
     job.counts["n_hits"] += spans.height
     job.add_unresolved(spans.filter(pl.col("path").is_null())["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")

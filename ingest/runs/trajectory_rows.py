@@ -125,11 +125,9 @@ def read_trajectories(job: ImportJob) -> pl.DataFrame:
 def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     """The rows of `run_items`, `hits`, `edits` and `usage` for one part; `given` are the answers to its items."""
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
-    plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
-    rows = job.views.join(of_item, on="trajectory", maintain_order="left")
-    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
+    rows = job.views.join(of_item, on="trajectory", maintain_order="left").cast({"path_given": REPEATED})
+    rows = with_files(job.lake, job.task.benchmark, rows, whole_trees=True)
     start, end, last = map(pl.col, ("line_start", "line_end", "n_lines"))
     to_the_end = pl.when(start > 0).then(pl.max_horizontal(start + 1, last))
     rows = rows.with_columns(line_end=pl.when(start.is_not_null()).then(pl.coalesce(end, to_the_end)))
@@ -139,10 +137,9 @@ def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) 
     added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
     sizes = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
     sizes = sizes.join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
-    facts = answers.join(sizes, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
-    ended = facts.select(
+    ended = answers.join(sizes, on="item", how="left").select(
         "item_id", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
         status=pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")),
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
@@ -196,12 +193,10 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what, hint = (
-                f"{request.resolved.name} has no item of {request.benchmark}",
-                "--skip-unknown accepts it anyway.",
-            )
+            what = f"{request.resolved.name} has no item of {request.benchmark}"
             examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
-            raise job.input_file.wrong(what, examples=examples, hint=f"{LIKE_OUTCOMES} {hint}")
+            hint = f"{LIKE_OUTCOMES} --skip-unknown accepts it anyway."
+            raise job.input_file.wrong(what, examples=examples, hint=hint)
         n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
         job.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)
