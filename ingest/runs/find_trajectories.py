@@ -220,17 +220,16 @@ def _of_task(file: TrajectoryFile) -> str:
 def trajectories_of(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
     """All trajectories; a damaged one has failed if its content or its path names the item, else it is a reject."""
     for file in files.files:
-        n_whole, damages = 0, list[UnreadableFileError]()
+        n_whole = 0
         try:
             for trajectory in files.importer.trajectories(file):
                 n_whole += 1
                 yield file, trajectory
         except UnreadableFileError as error:
-            damages.append(error)
-        else:
-            if not n_whole and not file.damages:
-                rejects.add(file.path, "file", "it holds no trajectory")
-        for damage in [*damages, *file.damages]:
+            file.damages.insert(0, error)
+        if not n_whole and not file.damages:
+            rejects.add(file.path, "file", "it holds no trajectory")
+        for damage in file.damages:
             item = item_in(damage) or ("" if n_whole and damage.position else ids.in_path(file.path))
             if item:
                 yield file, Trajectory((), None, item, position=damage.position, failed=damage.reason)

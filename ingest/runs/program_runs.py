@@ -50,11 +50,9 @@ class ProgramSession:
     def answers(self, requests: Sequence[Request]) -> list[Request]:
         """One answer for each item of a pool; an item without one has the reason in `error`."""
         answers, why, n_failures, command = list[Request](), "", 0, self.search.command
-        for request in () if self.together else requests:
-            if n_failures == _MAX_FAILURES:
-                not_asked = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
-                answers.append({"id": request["id"], "error": not_asked})
-                continue
+        for request in requests:
+            if self.together or n_failures == _MAX_FAILURES:
+                break
             try:
                 program = self._program = self._program or RunningProgram(command.words, command.seconds)
                 started = time.perf_counter()
@@ -72,9 +70,12 @@ class ProgramSession:
             timed = self.first_seconds if not answers and len(requests) > 1 else self.query_seconds
             timed.append(time.perf_counter() - started)
             answers.append(self._checked(request, answer))
-        # A program that gets all items at once is not timed.
-        together = zip(requests, command.answers(requests), strict=True) if self.together else ()
-        return [self._checked(each, {**answer, "id": each["id"]}) for each, answer in together] or answers
+        if self.together:
+            # A program that gets all items at once is not timed.
+            pairs = zip(requests, command.answers(requests), strict=True)
+            return [self._checked(each, {**answer, "id": each["id"]}) for each, answer in pairs]
+        why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+        return [*answers, *({"id": each["id"], "error": why} for each in requests[len(answers) :])]
 
     def close(self) -> None:
         """End the program."""
