@@ -19,10 +19,8 @@ RANKING_COLUMNS: Mapping[str, pl.DataType] = {
     "score": pl.Float64(), "query_sha256": REPEATED, "error": pl.String(), "gold": pl.Int64(),
 }  # fmt: skip
 """The rows of a ranking in any file format; a null path stands for an empty ranking or, with `error`, a missing one."""
-_KINDS = {
-    **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING_COLUMNS.items()},
-    "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
-}  # fmt: skip
+_KINDS = {name: kind for name, kind in RANKING_COLUMNS.items() if kind != REPEATED}
+_KINDS |= dict.fromkeys(("line", "context_start", "of"), pl.Int64())
 _DOCUMENT = (
     r"^(?<path_given>.*?)(?:::(?<symbol>.*?))?"
     r"(?:#L(?<line_start>[0-9]+)(?:-L(?<line_end>[0-9]+))?(?:\.(?<nth>[0-9]{1,9}))?)?$"

@@ -180,10 +180,8 @@ def read_completions(job: ImportJob) -> pl.DataFrame:
     for side in ("position", "item_id"):
         filled = filled.filter(likeness == likeness.max().over("part", side))
     # Of several parts with the hole, the one counts whose items fit the file best: by number, starts and prompts.
-    fit = filled.group_by("part").agg(pl.len(), pl.col("same_start", "same_prompt").sum())
-    fit = fit.select("part", fit=pl.struct(pl.exclude("part")).rank("dense"))
-    best = filled.join(fit, on="part", maintain_order="left")
-    best = best.filter(pl.col("fit") == pl.col("fit").max().over("position"))
+    fit = pl.struct(pl.len().over("part"), pl.col("same_start", "same_prompt").sum().over("part")).rank("dense")
+    best = filled.with_columns(fit=fit).filter(pl.col("fit") == pl.col("fit").max().over("position"))
     by_row = best.group_by("position", maintain_order=True)
     several = by_row.agg(pl.col(*_HOLE).first(), "item_id").filter(pl.col("item_id").list.len() > 1)
     shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
