@@ -43,19 +43,17 @@ def read_rankings(job: ImportJob) -> pl.DataFrame:
 
 def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     """The rows of `run_items` and `hits` for one part; `rows` are the lists of its items."""
-    rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
+    known = items.select(pl.col("item_id").cast(REPEATED), "item", "pool_id")
+    rows = rows.join(known, on="item_id", maintain_order="left")
     _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
-    spans = _located(job, _ranked(job, documents), items)
-    same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
-    at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
-    tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    job.counts["n_tied"] += tied.height
-    returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
+    spans = _located(job, _ranked(job, documents))
+    ties = pl.col("rank").filter((pl.col("score") == pl.col("score").shift(-1)) & pl.col("rank").is_in(CUT_OFFS))
+    sizes = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum(), ties=ties)
+    job.counts["n_tied"] += sizes.filter(pl.col("ties").list.len() > 0).height
     answered = items.select("item_id", "item").join(rows, on="item", how="semi")
-    for facts in (returned, tied, failed):
-        answered = answered.join(facts, on="item", how="left")
+    answered = answered.join(sizes, on="item", how="left").join(failed, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
     return answered.with_columns(status=ended), spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0))
 
@@ -100,8 +98,7 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.with_columns(rank=final)
 
 
-def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
+def _located(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
     job.counts["n_hits"] += spans.height
     job.add_unresolved(spans.filter(pl.col("path").is_null())["path_given"])
