@@ -19,7 +19,7 @@ from ingest.sources.tree import Source
 from lake.catalog.benchmarks.beir import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint, sha256_of
+from lake.fingerprint import canonical_json, sha256_of
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
 from lake.outcome import Outcome
 from lake.rejects import Rejects
@@ -102,10 +102,7 @@ class _Reader:
         files = [(entry.path, entry.made_from or entry.sha256()) for entry in raw.entries]
         files += [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
         stamp = made_from(parameters=[*rules, files], code=[benchmark.find, benchmark.parts])
-
-        def whole_part(name: str) -> BuildTarget:
-            return stored_parts.whole_part(lake, benchmark, name, fingerprint(stamp, name))
-
+        whole_part = partial(stored_parts.whole_part, lake, benchmark, stamp=stamp)
         before = stored_parts.parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
         # A part counts as current only if its pools are there: files that somebody deleted are made again.

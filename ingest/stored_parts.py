@@ -50,7 +50,7 @@ def whole_subset(
     return BuildTarget(lake, [slot], fingerprint(stamp, names))
 
 
-def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> BuildTarget:
+def whole_part(lake: Lake, benchmark: Benchmark, part: str, stamp: str = "") -> BuildTarget:
     """The target for all tables of a part; `items` is written last, so a part with items is complete."""
     folders = {"benchmark": benchmark.name}
     # Rows given with the items are stored in tables of runs, under the run `gold`.
@@ -63,7 +63,7 @@ def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "")
         Slot("rejects", rejects_part(benchmark, part), {}),
         Slot("items", part, folders),
     ]
-    return BuildTarget(lake, slots, made_from)
+    return BuildTarget(lake, slots, fingerprint(stamp, part))
 
 
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
@@ -126,7 +126,7 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     for stale in [*rejects_of(lake, benchmark), *pools]:
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
-        imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
+        imported = counted(len(gone), "imported run")
         result.changes.append(f"{benchmark.display_name}: {imported} deleted with the items answered; import again")
     if now != before[0][0]:
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before[0][0]}")

@@ -88,37 +88,36 @@ def clean(
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Delete everything that can be made again from its sources; imported runs and downloads are kept."""
-    store, kept = Lake(lake), list[str]()
+    store, console = Lake(lake), Console()
     if not lake.is_dir():
-        done = f"there is no lake in {lake}"
-    elif not (lake / LOCK).exists():
+        console.say(f"clean: there is no lake in {lake}")
+        return
+    if not (lake / LOCK).exists():
         message = "this folder is not a lake; nothing was deleted"
         raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
-    elif all_:
+    if all_:
         # Only the lake's own folders: other files in the same folder stay.
         for name in (*TABLES, ASIDE, CACHE):
             shutil.rmtree(lake / name, ignore_errors=True)
-        done = f"deleted {lake}"
-    else:
-        with Console().lake_lock(store, EVERY):
-            kept = _clean(store)
-        done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
-    Console().say("\n  kept: ".join([f"clean: {done}", *kept]))
-    if kept:
-        Console().say(typed("  make clean ALL=1 deletes these too"))
-
-
-def _clean(lake: Lake) -> list[str]:
-    runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
-    run_ids, of_runs = {*runs["run_id"]}, {"runs", "run_items", "hits", "edits", "usage", "costs"}
-    by_name = {"rejects": {f"{IMPORT_REJECTS}{run_id}" for run_id in run_ids}, "benchmarks": {*runs["benchmark"]}}
-    for part in [part for name in TABLES for part in lake.parts(name) if name != "vectors"]:
-        is_of_run = part.table in of_runs and part.folders["run_id"] in run_ids
-        if not (is_of_run or part.name in by_name.get(part.table, ())):
-            lake.remove(part)
-    shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
-    imported = f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
-    n_bytes = sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*"))
-    downloads = f"downloads, {n_bytes / 1e6:,.1f} MB"
-    kept = {imported: runs.height, "vectors": len(lake.parts("vectors")), downloads: n_bytes}
-    return [what for what, n in kept.items() if n]
+        console.say(f"clean: deleted {lake}")
+        return
+    with console.lake_lock(store, EVERY):
+        runs = store.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
+        run_ids, of_runs = {*runs["run_id"]}, {"runs", "run_items", "hits", "edits", "usage", "costs"}
+        by_name = {"rejects": {f"{IMPORT_REJECTS}{run_id}" for run_id in run_ids}, "benchmarks": {*runs["benchmark"]}}
+        for part in [part for name in TABLES for part in store.parts(name) if name != "vectors"]:
+            is_of_run = part.table in of_runs and part.folders["run_id"] in run_ids
+            if not (is_of_run or part.name in by_name.get(part.table, ())):
+                store.remove(part)
+        shutil.rmtree(lake / ASIDE, ignore_errors=True)
+    systems = listed(runs["system"].unique().sort().to_list())
+    n_bytes = sum(file.lstat().st_size for file in (lake / CACHE).rglob("*"))
+    kept = {
+        f"{counted(runs.height, 'imported run')}: {systems}": runs.height,
+        "vectors": len(store.parts("vectors")),
+        f"downloads, {n_bytes / 1e6:,.1f} MB": n_bytes,
+    }
+    done = f"clean: deleted {counted(len(store.tally.removed), 'part')} of {lake}"
+    console.say("\n  kept: ".join([done, *(what for what, n in kept.items() if n)]))
+    if any(kept.values()):
+        console.say(typed("  make clean ALL=1 deletes these too"))

@@ -4,7 +4,8 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -16,11 +17,12 @@ import typer
 
 from ingest.programs.command import ANSWER_SECONDS
 from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions
-from ingest.runs.find_trajectories import AUTO, REPOSITORY, TASK_FILE, trajectory_files
+from ingest.runs.find_trajectories import AUTO, REPOSITORY, TASK_FILE, Ids, trajectories_of, trajectory_files
+from ingest.runs.importer import TrajectoryFile
 from ingest.runs.importing import import_run
 from ingest.runs.program_runs import RIPGREP, import_search, search_by, write_below
-from ingest.runs.read_trajectories import shown_trajectories
 from ingest.runs.request import ImportRequest
+from ingest.runs.trajectory import ParsedCall, Trajectory, most_often, union
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import Task
@@ -32,7 +34,7 @@ from lake.pools import Where, of_where, parse_items, with_items
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED
-from lake.text import counted, listed
+from lake.text import counted, escaped, listed
 
 _COLUMNS = (
     "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
@@ -140,11 +142,47 @@ def show(
 
     A call that showed parts of files is a step and has a number; any other call has a dash.
     """
-    rejects = Rejects()
-    for line in shown_trajectories(trajectory_files(InputFile.at(file), format, rejects), rejects):
-        print(line)
+    rejects, read_with = Rejects(), set[str]()
+    files = trajectory_files(InputFile.at(file), format, rejects)
+    if files.importer.kind != "trajectory":
+        message = f"the file contains a {files.importer.kind}, not trajectories"
+        raise GoldspanError(message, hint="Use `python -m ingest check` for it.", code=Exit.USAGE)
+    for each, trajectory in trajectories_of(files, Ids({}), rejects):
+        read_with |= trajectory.read_with
+        print(*map(escaped, _shown(each, trajectory, files.importer.name)), sep="\n")
+    if skipped := files.unread(read_with):
+        print(f"not read: {most_often(Counter(skipped))}")
     for reject in rejects:
         print(f"refused: {reject.source}, {reject.position}: {reject.reason}")
+
+
+def _shown(file: TrajectoryFile, trajectory: Trajectory, format_name: str) -> Iterator[str]:
+    where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+    patch = trajectory.patch and f"a patch of {counted(trajectory.patch.count(chr(10)), 'line')}"
+    item = f"item {trajectory.item}, " if trajectory.item else ""
+    failed = f"; failed: {trajectory.failed}" if trajectory.failed else ""
+    steps = counted(len(trajectory.steps), "step")
+    yield f"{where}: {format_name}, {item}{steps}, {patch or 'no patch'}{failed}"
+    step, shown_at = 0, iter(trajectory.shown_at)
+    for event in trajectory.calls or map(ParsedCall, trajectory.steps):
+        is_step = bool(event.views) or not trajectory.calls
+        step += is_step
+        turn, call = next(shown_at, (0, 0)) if is_step else (0, 0)
+        whence = f"  (turn {turn}, tool call {call})" if turn else ""
+        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}{whence}".rstrip()
+        yield from (f"            {view}" for view in event.views)
+        yield from (f"            not understood: {name}" for name in event.unread)
+        if event.reads and not event.views:
+            yield "            showed no file: it failed, found nothing, or its output is not understood"
+    is_union = trajectory.final is not None and trajectory.final == union(trajectory.steps)
+    whole = "everything the steps showed" if is_union else "" if trajectory.final else "none"
+    yield f"  final context: {whole}".rstrip()
+    yield from (f"            {view}" for view in (() if is_union else trajectory.final or ()))
+    used = [f"{name} {value}" for name, value in vars(trajectory.usage).items() if value is not None]
+    yield from [f"  usage: {', '.join(used)}"] * bool(used)
+    yield from (f"  note: {note}" for note in trajectory.notes)
+    if trajectory.unread:
+        yield f"  not read: {most_often(trajectory.unread)}"
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

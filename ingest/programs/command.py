@@ -16,7 +16,7 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -77,7 +77,7 @@ class RunningProgram:
         """Send requests without waiting, and close the input after the last one (`are_all`)."""
         self._in_thread(partial(self._write, requests, are_all=are_all))
 
-    def answer(self, owed: set[str]) -> Request:
+    def answer(self, owed: Container[str]) -> Request:
         """The next answer to any of the requests `owed` (ids); without one, the program is ended: `NoAnswerError`."""
         try:
             line = self._lines.get(timeout=self._seconds)
@@ -144,7 +144,7 @@ class RunningProgram:
         return f"{why}; standard error: {shown}" if shown else why
 
 
-def _parsed(line: bytes, owed: set[str]) -> Request:
+def _parsed(line: bytes, owed: Container[str]) -> Request:
     """The answer in a line to one of the requests `owed`; a `ValueError` if it is none."""
     shown = line[:80].decode(errors="backslashreplace").rstrip()
     if len(line) > MAX_LINE_BYTES:
@@ -198,34 +198,25 @@ class JsonCommand:
         answers, faults = dict[str, Request](), dict[str, str]()
         batches, n_vain, last = [list(requests)] if requests else [], 0, ""
         while batches and (answers or n_vain < MAX_VAIN):
-            batch = batches.pop()
-            payloads, fault = self.run(batch)
-            answers |= payloads
-            owed = [request for request in batch if str(request["id"]) not in payloads]
-            last = str(fault or last)
+            owed, is_silent = {str(request["id"]): request for request in batches.pop()}, False
+            n_sent = len(owed)
+            try:
+                with closing(RunningProgram(self.words, self.seconds)) as program:
+                    program.send([*owed.values()], are_all=True)
+                    while owed:
+                        answer = program.answer(owed)
+                        answers[str(answer["id"])] = answer
+                        del owed[str(answer["id"])]
+            except NoAnswerError as error:
+                last, is_silent = str(error), error.is_silent
             # A run that waited in vain took long.
-            n_vain += MAX_VAIN // 2 if fault and fault.is_silent else len(batch) == 1
-            if len(batch) == 1 and owed:
-                faults[str(batch[0]["id"])] = last
-            elif owed:
+            n_vain += MAX_VAIN // 2 if is_silent else n_sent == 1
+            if n_sent == 1:
+                faults |= dict.fromkeys(owed, last)
+            elif rest := [*owed.values()]:
                 # A program answering as it reads fails at the first it owes; one that reads all first may fail at any.
-                middle = 1 if payloads or not answers else (len(owed) + 1) // 2
-                batches += [half for half in (owed[middle:], owed[:middle]) if half]
+                middle = 1 if len(rest) < n_sent or not answers else (len(rest) + 1) // 2
+                batches += [half for half in (rest[middle:], rest[:middle]) if half]
         given_up = f"not tried: there was no answer to any request before, at last: {last}"
         ids = [str(request["id"]) for request in requests]
         return [answers.get(each) or {"error": faults.get(each, given_up)} for each in ids]
-
-    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Request], NoAnswerError | None]:
-        """The answers of one run of the command, by id, and the reason why the others are missing, if any are."""
-        owed = {str(request["id"]) for request in requests}
-        payloads: dict[str, Request] = {}
-        try:
-            with closing(RunningProgram(self.words, self.seconds)) as program:
-                program.send(requests, are_all=True)
-                while owed:
-                    payload = program.answer(owed)
-                    owed.discard(str(payload["id"]))
-                    payloads[str(payload["id"])] = payload
-        except NoAnswerError as error:
-            return payloads, error
-        return payloads, None

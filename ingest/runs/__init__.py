@@ -3,8 +3,7 @@
 1. `find_trajectories`: the file's format, one of `formats/` (declared as `importer` says), or a folder's files of it.
 2. A format reads an agent's records as tool calls in their order (`sessions`); `calls/` give the lines of files that
    each call showed; together they are a `trajectory`, with its `usage`.
-3. `read_trajectories`: all trajectories of the files as columns, each with its item; `trajectory_rows`: the rows of
-   `hits`, `run_items`, `edits` and `usage`. For rankings and completions, `rankings` gives both.
+3. `trajectory_rows`, or for rankings and completions `rankings`: the rows of `run_items` and the other tables.
 4. `ranking_rows`: the rows of a ranking, and the file, bytes and characters that any imported row means.
 
 `program_runs` asks a program instead; `bundled_runs` imports recorded runs and submissions.

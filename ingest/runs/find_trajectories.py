@@ -1,11 +1,18 @@
-"""The format of a file, and the trajectory files in the input: a single file, a folder or a ZIP."""
+"""The format of a file; the trajectory files in a file, folder or ZIP, their trajectories, and the item of each."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
+from pathlib import PurePosixPath
+
+import polars as pl
 
 import ingest.runs.formats
-from ingest.runs.importer import Importer, TrajectoryFile
+from ingest.runs.importer import Importer, TrajectoryFile, item_in
+from ingest.runs.trajectory import Trajectory
+from ingest.runs.values import str_at
 from ingest.sources.folder import open_archive, read_folder
 from ingest.sources.input_file import InputFile
 from ingest.sources.tree import Entry, Tree, UnreadableFileError, entry_on_disk
@@ -21,6 +28,7 @@ from lake.text import counted, listed
 AUTO = "auto"  # the format is detected from the file's content
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the first bytes of an archive; the second form is that of an empty one
 TASK_FILE, REPOSITORY = "task.json", "repository"  # what `ingest tasks` writes for an item next to its prompt
+_LEAST_QUESTION = 20  # characters: a shorter query may occur in any text
 
 
 @cache
@@ -70,6 +78,10 @@ class TrajectoryFiles:
     files: list[TrajectoryFile]
     skipped: list[str] = field(default_factory=list)
     sha256: str = ""
+
+    def unread(self, read_with: Collection[str]) -> list[str]:
+        """The names under which skipped files are counted, but for those that were `read_with` another."""
+        return [f"file *{PurePosixPath(path).suffix or path}" for path in self.skipped if path not in read_with]
 
 
 def trajectory_files(input_file: InputFile, format_name: str, rejects: Rejects) -> TrajectoryFiles:
@@ -145,3 +157,81 @@ def _files(entries: Iterable[Entry]) -> dict[str, TrajectoryFile]:
     every = dict[str, TrajectoryFile]()
     every.update((entry.path, TrajectoryFile(entry, all=every)) for entry in entries)
     return every
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Items that a trajectory may name: `known` maps item and upstream ids to items, `questions` items to queries."""
+
+    known: dict[str, str]
+    questions: Callable[[], Mapping[str, str]] = dict
+
+    @classmethod
+    def of(cls, items: pl.DataFrame, questions: Callable[[], Mapping[str, str]]) -> "Ids":
+        """The ids of some items; an upstream id that several items share is left out."""
+        items = items.select("upstream_id", "item_id").unique(maintain_order=True)
+        others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
+        return cls({**dict(others.iter_rows()), **{item: item for item in items["item_id"]}}, questions)
+
+    def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
+        """The item's name: as recorded, else from path, task, root or prompts, else the file's if it holds no other."""
+        item = trajectory.item or self.in_path(file.path) or _of_task(file) or self.in_path(trajectory.root)
+        return item or self._of_prompts(trajectory.prompts) or ("" if trajectory.position else file.name)
+
+    def _of_prompts(self, prompts: Sequence[str]) -> str:
+        """The item whose query, white space aside, occurs in a prompt; empty if there is none, or several."""
+        texts = [" ".join(text.split()) for text in prompts]
+        occurring = [question for question in self._of_question if any(question in text for text in texts)]
+        # A query may be the beginning of another.
+        longest = [question for question in occurring if sum(question in other for other in occurring) == 1]
+        return self._of_question[longest[0]] if len(longest) == 1 else ""
+
+    @cached_property
+    def _of_question(self) -> dict[str, str]:
+        plain = [(" ".join(text.split()), item) for item, text in self.questions().items() if item in self.known]
+        counts = Counter(text for text, _ in plain)
+        return {text: item for text, item in plain if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
+
+    def item_of(self, name: str) -> str | None:
+        """The item with a name, even if a trial's folder cut it off; None if there is none, or several."""
+        if name in self.known:
+            return self.known[name]
+        is_cut = len(name) == 32  # Harbor names a trial's folder after this many characters of its task
+        items = {item for known, item in self.known.items() if is_cut and known.startswith(name)}
+        return items.pop() if len(items) == 1 else None
+
+    def in_path(self, path: str) -> str:
+        """The item that a file or folder in a path is named after, endings aside; the last counts. Empty if none."""
+        for part in reversed(path.split("/")):
+            while part:
+                if part in self.known:
+                    return part
+                part = part.rpartition(".")[0]
+        return ""
+
+
+def _of_task(file: TrajectoryFile) -> str:
+    paths = (str(folder / TASK_FILE) for folder in PurePosixPath(file.path).parents)
+    with suppress(UnreadableFileError):
+        return next(filter(None, (str_at(file.all[path].json(), "item_id") for path in paths if path in file.all)), "")
+    return ""
+
+
+def trajectories_of(files: TrajectoryFiles, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
+    """All trajectories; a damaged one has failed if its content or its path names the item, else it is a reject."""
+    for file in files.files:
+        n_whole = 0
+        try:
+            for trajectory in files.importer.trajectories(file):
+                n_whole += 1
+                yield file, trajectory
+        except UnreadableFileError as error:
+            file.damages.insert(0, error)
+        if not n_whole and not file.damages:
+            rejects.add(file.path, "file", "it holds no trajectory")
+        for damage in file.damages:
+            item = item_in(damage) or ("" if n_whole and damage.position else ids.in_path(file.path))
+            if item:
+                yield file, Trajectory((), None, item, position=damage.position, failed=damage.reason)
+            else:
+                rejects.add(file.path, damage.position or "file", damage.reason)

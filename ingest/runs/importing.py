@@ -7,8 +7,7 @@ import polars as pl
 
 from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
-from ingest.runs.request import UNANSWERED, ImportJob, ImportRequest, Say
-from ingest.runs.trajectory import Unread
+from ingest.runs.request import ImportJob, ImportRequest, Say
 from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
 from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
@@ -19,17 +18,16 @@ from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted, listed
 
-_READERS = {
-    "ranking": (read_rankings, ranking_tables),
-    "completion": (read_completions, completion_tables),
-    "trajectory": (read_trajectories, trajectory_tables),
+_KINDS = {
+    "ranking": (read_rankings, ranking_tables, ["hits"]),
+    "completion": (read_completions, completion_tables, []),
+    "trajectory": (read_trajectories, trajectory_tables, ["hits", "edits", "usage"]),
 }
 """By kind, how answers are read (item_id, as in the file if unknown; position; …), and a part's tables made from them.
 
-The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items.
+The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items;
+it gives the rows of `run_items` for those answered, and of the tables named; columns not given are null.
 """
-_TABLES = {"ranking": ["hits"], "completion": [], "trajectory": ["hits", "edits", "usage"]}
-"""The tables of an imported run besides `run_items`, by kind; each has a part for every answered part of the items."""
 
 
 class NoItemKnownError(GoldspanError):
@@ -58,14 +56,14 @@ def up_to_date(job: ImportJob) -> bool:
     if counts["n_unknown"] and not job.request.skip_unknown:
         return False
     job.n_items, job.is_current, job.counts = row["n_items"], True, counts
-    job.unread = Unread({each["name"]: each["n"] for each in row["unread"]})
+    job.unread = Counter({each["name"]: each["n"] for each in row["unread"]})
     return True
 
 
 def import_job(job: ImportJob, *, write: bool) -> None:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
     lake, request, whole, is_begun = job.lake, job.request, _target(job), False
-    read, tables_of = _READERS[job.files.importer.kind]
+    read, tables_of, names = _KINDS[job.files.importer.kind]
     rows = read(job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
     unknown = rows.join(pl.concat(known.values()), on="item_id", how="anti", maintain_order="left")
@@ -78,12 +76,15 @@ def import_job(job: ImportJob, *, write: bool) -> None:
             if answers.is_empty() and not request.is_selection:
                 continue
             scorable = of_part.filter("scorable").sort("item_id").with_row_index("item").cast({"item": pl.Int64})
-            tables = tables_of(job, scorable, answers)
-            items = tables["run_items"]
-            if not (request.asked_all or request.is_selection):
+            items, *frames = tables_of(job, scorable, answers)
+            job.counts["n_unscorable"] += answers["item_id"].n_unique() - items.height
+            if request.asked_all or request.is_selection:
+                why = f"no {job.files.importer.kind} in {job.input_file.name}"
+                missing = scorable.select("item_id", status=pl.lit("missing"), error=pl.lit(why))
+                items = pl.concat([items, missing.join(items, on="item_id", how="anti")], how="diagonal")
+            else:
                 # The file does not tell whether an item without an answer, not even an empty one, was asked.
-                items = items.filter(pl.col("status") != UNANSWERED)
-                job.counts["n_not_asked"] += tables["run_items"].height - items.height
+                job.counts["n_not_asked"] += scorable.height - items.height
             for status, n in items["status"].value_counts().iter_rows():
                 job.n_items += n
                 job.counts[f"n_{status.replace('-', '_')}"] += n
@@ -91,8 +92,9 @@ def import_job(job: ImportJob, *, write: bool) -> None:
                 if not is_begun:
                     delete_run(lake, request.benchmark, job.run_id)
                     is_begun = True
-                for name, frame in {**tables, "run_items": items}.items():
-                    lake.write(name, frame, part=str(part), fingerprint=whole.fingerprint, **job.folders)
+                for name, frame in zip(["run_items", *names], [items, *frames], strict=True):
+                    whole_rows = _rows(name, job.run_id, frame)
+                    lake.write(name, whole_rows, part=str(part), fingerprint=whole.fingerprint, **job.folders)
         if not job.n_items:
             what = "none of the items that it answers can be scored in this lake"
             raise NoItemKnownError(what, where=str(job.input_file.source), code=Exit.INVALID)
@@ -111,6 +113,13 @@ def import_job(job: ImportJob, *, write: bool) -> None:
         same = (pl.col("system") == request.system, pl.col("task") == job.task.name, pl.col("run_id") != job.run_id)
         replaced = delete_imported_runs(lake, request.benchmark, *same)
         job.notes += [f"replaces {run_id}, imported earlier under the same name" for run_id in replaced]
+
+
+def _rows(name: str, run_id: str, given: pl.DataFrame) -> pl.DataFrame:
+    schema = table(name).schema
+    absent = {column: pl.lit(None) for column in schema.column_names() if column not in given.columns}
+    rows = schema.cast(given.with_columns(**absent).with_columns(run_id=pl.lit(run_id)))
+    return rows.with_columns(pl.col("^n_returned|n_nws$").fill_null(0), pl.col("^ties$").fill_null([]))
 
 
 def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
@@ -146,7 +155,7 @@ def _target(job: ImportJob, parts: Sequence[str] = ()) -> BuildTarget:
     given = [sha256_of_file(file) for file in (job.request.prices, job.request.resolved) if file and file.is_file()]
     parameters = [job.stamp, job.files.sha256, names, given, job.task.pool_prefix, job.task.subsets]
     made = made_from(inputs, parameters, [import_job, importer.read, importer.trajectories])
-    slots = [Slot(name, part, job.folders) for name in ["run_items", *_TABLES[importer.kind]] for part in parts]
+    slots = [Slot(name, part, job.folders) for name in ["run_items", *_KINDS[importer.kind][2]] for part in parts]
     slots += [Slot("rejects", f"{IMPORT_REJECTS}{job.run_id}", {}), Slot("runs", "all", job.folders)]
     return BuildTarget(job.lake, slots, made)
 

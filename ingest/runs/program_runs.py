@@ -49,7 +49,7 @@ class ProgramSession:
 
     def answers(self, requests: Sequence[Request]) -> list[Request]:
         """One answer for each item of a pool; an item without one has the reason in `error`."""
-        answers, why, n_failures, command = dict[object, Request](), "", 0, self.search.command
+        answers, why, n_failures, command = list[Request](), "", 0, self.search.command
         for request in requests:
             if self.together or n_failures == _MAX_FAILURES:
                 break
@@ -65,19 +65,17 @@ class ProgramSession:
                 self._n_silences += error.is_silent
                 # A program that has never answered may answer only when it has read all of its input.
                 self.together = self._n_silences == _MAX_FAILURES and not (self.first_seconds or self.query_seconds)
-                answers[request["id"]] = {"id": request["id"], "error": why}
+                answers.append({"id": request["id"], "error": why})
                 continue
             timed = self.first_seconds if not answers and len(requests) > 1 else self.query_seconds
             timed.append(time.perf_counter() - started)
-            answers[request["id"]] = self._checked(request, answer)
-        why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+            answers.append(self._checked(request, answer))
         if self.together:
             # A program that gets all items at once is not timed.
-            payloads, fault = command.run(requests)
-            given = ((each, payloads.get(str(each["id"]))) for each in requests)
-            answers = {each["id"]: self._checked(each, payload) for each, payload in given if payload}
-            why = str(fault)
-        return [answers.get(each["id"], {"id": each["id"], "error": why}) for each in requests]
+            pairs = zip(requests, command.answers(requests), strict=True)
+            return [self._checked(each, {**answer, "id": each["id"]}) for each, answer in pairs]
+        why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
+        return [*answers, *({"id": each["id"], "error": why} for each in requests[len(answers) :])]
 
     def close(self) -> None:
         """End the program."""

@@ -19,10 +19,8 @@ RANKING_COLUMNS: Mapping[str, pl.DataType] = {
     "score": pl.Float64(), "query_sha256": REPEATED, "error": pl.String(), "gold": pl.Int64(),
 }  # fmt: skip
 """The rows of a ranking in any file format; a null path stands for an empty ranking or, with `error`, a missing one."""
-_KINDS = {
-    **{name: pl.String() if kind == REPEATED else kind for name, kind in RANKING_COLUMNS.items()},
-    "line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64(),
-}  # fmt: skip
+_KINDS = {name: kind for name, kind in RANKING_COLUMNS.items() if kind != REPEATED}
+_KINDS |= dict.fromkeys(("line", "context_start", "of"), pl.Int64())
 _DOCUMENT = (
     r"^(?<path_given>.*?)(?:::(?<symbol>.*?))?"
     r"(?:#L(?<line_start>[0-9]+)(?:-L(?<line_end>[0-9]+))?(?:\.(?<nth>[0-9]{1,9}))?)?$"
@@ -156,52 +154,36 @@ def written() -> pl.Expr:
     return pl.concat_str("path_given", lines.fill_null(""))
 
 
-def _resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
-    """The file of each path: an exact match, else (a backslash is a slash) the fewest leading folders dropped."""
-    key, tail = ["pool", "path_given"], pl.col("tail")
-    as_given = wanted.join(files.with_columns(path_given="path"), on=key)
-    slashes = pl.col("path_given").cast(pl.String).str.replace_all("\\", "/", literal=True)
-    rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=slashes)
-    rest = rest.filter(~tail.str.contains(r"(?:^|/)\.\.(?:/|$)"))
-    resolved, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
-    for _ in range(65):  # at most 64 leading folders are dropped from a path
-        now = rest.join(texts, on=["pool", "tail"])
-        resolved.append(now.select(as_given.columns))
-        rest = rest.join(now, on=key, how="anti").filter(tail.str.contains("/", literal=True))
-        rest = rest.with_columns(tail.str.replace(r"^[^/]*/", ""))
-        if rest.is_empty():
-            break
-    return pl.concat(resolved)
+def with_files(lake: Lake, benchmark: str, rows: pl.DataFrame, *, whole_trees: bool = False) -> pl.DataFrame:
+    """The rows, without pool_id, with path, sha256 and n_lines of the file that `path_given` means, null if none.
 
-
-def with_files(
-    lake: Lake, benchmark: str, rows: pl.DataFrame, given: str, *, whole_trees: bool = False
-) -> pl.DataFrame:
-    """The rows, without pool_id, with path, sha256 and n_lines of the file that the path in column `given` means.
-
-    These are null if it means no file. `whole_trees` includes files of the repository that are not searched.
+    It means the file with this path, else (a backslash is a slash) the one left when the fewest leading folders are
+    dropped. `whole_trees` includes files of the repository that are not searched.
     """
     pools = rows.select(pl.col("pool_id").unique().sort()).with_row_index("pool").cast({"pool": pl.Int64})
     rows = rows.join(pools, on="pool_id", how="left", maintain_order="left").drop("pool_id")
-    wanted = rows.select("pool", path_given=given).unique()
+    key, path, whole = ["pool", "path_given"], pl.col("path"), pl.col("whole")
+    wanted = rows.select(key).unique().with_columns(whole=pl.col("path_given").cast(pl.String))
+    wanted = wanted.with_columns(leaf=whole.str.replace(_FOLDERS, ""))
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + UNSEARCHED)])
-    # Only files with the name of some wanted path, in any folder.
-    leaves = wanted["path_given"].cast(pl.String).str.replace(_FOLDERS, "").unique()
-    files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
-    files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(leaves.implode()))
+    files = lake.scan("files", benchmark=benchmark).with_columns(leaf=path.str.replace(_FOLDERS, ""))
+    files = files.filter(pl.col("leaf").is_in(wanted["leaf"].implode())).join(pools.lazy(), on="pool_id")
     files = files.join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256")
-    known = files.select("pool", pl.col("path", "sha256").cast(REPEATED), "n_lines").collect()
-    resolved = _resolved(wanted, known).rename({"path_given": given})
-    return rows.join(resolved, on=["pool", given], how="left", maintain_order="left").drop("pool")
+    known = files.select("pool", "leaf", "path", "sha256", "n_lines").collect()
+    exact = wanted.join(known.with_columns(whole="path"), on=["pool", "whole"])
+    rest = wanted.join(exact, on=key, how="anti").filter(~whole.str.contains(r"(?:^|[/\\])\.\.(?:[/\\]|$)"))
+    plain = pl.format("/{}", whole.str.replace_all("\\", "/", literal=True)).str.replace_all(r"/(?:\.?/)+", "/")
+    rest = rest.join(known, on=["pool", "leaf"]).filter(plain.str.ends_with(pl.format("/{}", "path")))
+    rest = rest.sort(path.str.len_bytes(), descending=True).unique(key, keep="first", maintain_order=True)
+    meant = pl.concat([exact, rest], how="diagonal").select(*key, pl.col("path", "sha256").cast(REPEATED), "n_lines")
+    return rows.join(meant, on=key, how="left", maintain_order="left").drop("pool")
 
 
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a ranking in which a document equal to a file's path means that file, even if it has `#L1-L2` or `::`."""
-    documents = rows.select(pl.col("document").unique().cast(pl.String))
-    documents = documents.filter(pl.col("document").str.contains("#L|::"))
-    files = lake.scan("files", benchmark=benchmark).select(document="path")
-    names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
+    files = lake.scan("files", benchmark=benchmark).filter(pl.col("path").str.contains("#L|::"))
+    names = files.select(pl.col("path").unique()).collect()["path"]
     whole = pl.when(pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False))
     cleared = [whole.then(None).otherwise(name).alias(name) for name in ("symbol", "line_start", "line_end", "nth")]
     return rows.with_columns(*cleared, path_given=whole.then("document").otherwise("path_given"))

@@ -3,11 +3,10 @@
 import polars as pl
 
 from ingest.runs.ranking_rows import REPEATED, checked_rows, measured, named_whole, refuse, with_files, written
-from ingest.runs.request import ImportJob, Tables, run_items, run_rows
+from ingest.runs.request import ImportJob
 from lake.catalog.protocol import CUT_OFFS
 from lake.limits import MAX_RUN_ROWS
 from lake.tables import RANKING
-from lake.tables.of_runs import Hits
 
 DEFINITIONS = "docs"  # the rules for finding a definition that a document names
 _LARGEST_FLOAT32 = 3.4028234663852886e38
@@ -36,35 +35,27 @@ def read_rankings(job: ImportJob) -> pl.DataFrame:
     if are_alike:
         # By score as Float32, descending (larger numbers are infinite, hence tied), then by document, descending.
         score = pl.col("score").clip(-_LARGEST_FLOAT32, _LARGEST_FLOAT32).cast(pl.Float32).cast(pl.Float64)
-        order = pl.arg_sort_by("score", pl.col("document").cast(pl.String), -pl.col("position"), descending=True)
-        rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).sort_by(order)
-        rows = rows.with_columns(score=score).with_columns(rank=rank.over("item_id"))
+        rows = rows.sort(pl.col("document").cast(pl.String), descending=True, maintain_order=True)
+        rows = rows.with_columns(score=score, rank=pl.lit(None, pl.Int64))
         job.notes.append("ranks are missing or all equal, so lists are ordered by score, as in trec_eval")
     return named_whole(job.lake, job.task.benchmark, rows).drop("document")
 
 
-def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
-    """The rows of `hits` and `run_items` for one part; `rows` are the lists of its items."""
-    job.counts["n_unscorable"] += rows["item_id"].n_unique()
-    rows = rows.join(items.select(pl.col("item_id").cast(REPEATED), "item"), on="item_id", maintain_order="left")
-    listed = rows["item"].unique()
-    job.counts["n_unscorable"] -= len(listed)
+def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
+    """The rows of `run_items` and `hits` for one part; `rows` are the lists of its items."""
+    known = items.select(pl.col("item_id").cast(REPEATED), "item", "pool_id")
+    rows = rows.join(known, on="item_id", maintain_order="left")
     _check_revision(job, items, rows)
     failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
     documents = rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold")
-    spans = _located(job, _ranked(job, documents), items)
-    same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))
-    at_cut_off = spans.filter(same & pl.col("rank").is_in(CUT_OFFS))
-    tied = at_cut_off.group_by("item").agg(ties=pl.col("rank").sort())
-    job.counts["n_tied"] += tied.height
-    returned = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
-    outcomes = items.select("item_id", "item")
-    for facts in (returned, tied, failed):
-        outcomes = outcomes.join(facts, on="item", how="left")
+    spans = _located(job, _ranked(job, documents))
+    ties = pl.col("rank").filter((pl.col("score") == pl.col("score").shift(-1)) & pl.col("rank").is_in(CUT_OFFS))
+    sizes = spans.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum(), ties=ties)
+    job.counts["n_tied"] += sizes.filter(pl.col("ties").list.len() > 0).height
+    answered = items.select("item_id", "item").join(rows, on="item", how="semi")
+    answered = answered.join(sizes, on="item", how="left").join(failed, on="item", how="left")
     ended = pl.when(pl.col("error").is_null()).then(pl.lit("done")).otherwise(pl.lit("failed"))
-    outcomes = outcomes.with_columns(status=pl.when(pl.col("item").is_in(listed.implode())).then(ended))
-    hits = run_rows(Hits, job.run_id, spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0)))
-    return {"hits": hits, "run_items": run_items(job.run_id, outcomes, f"no list in {job.input_file.name}")}
+    return answered.with_columns(status=ended), spans.with_columns(part=pl.lit(RANKING), step=pl.lit(0))
 
 
 def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
@@ -87,11 +78,10 @@ def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> 
 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties in file order."""
+    """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties as given."""
     by_rank = bool(rows["rank"].is_not_null().any())
     first, descending = ("rank", False) if by_rank else ("score", True)
-    order = ["item", first, "position"]
-    ordered = rows.sort(order, descending=[False, descending, False], maintain_order=True)
+    ordered = rows.sort("item", first, descending=[False, descending], maintain_order=True)
     if by_rank:
         before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
         pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
@@ -108,9 +98,8 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     return ordered.with_columns(rank=final)
 
 
-def _located(job: ImportJob, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
-    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows, "path_given"))
+def _located(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
+    spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
     job.counts["n_hits"] += spans.height
     job.add_unresolved(spans.filter(pl.col("path").is_null())["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
@@ -188,10 +177,8 @@ def read_completions(job: ImportJob) -> pl.DataFrame:
     for side in ("position", "item_id"):
         filled = filled.filter(likeness == likeness.max().over("part", side))
     # Of several parts with the hole, the one counts whose items fit the file best: by number, starts and prompts.
-    fit = filled.group_by("part").agg(pl.len(), pl.col("same_start", "same_prompt").sum())
-    fit = fit.select("part", fit=pl.struct(pl.exclude("part")).rank("dense"))
-    best = filled.join(fit, on="part", maintain_order="left")
-    best = best.filter(pl.col("fit") == pl.col("fit").max().over("position"))
+    fit = pl.struct(pl.len().over("part"), pl.col("same_start", "same_prompt").sum().over("part")).rank("dense")
+    best = filled.with_columns(fit=fit).filter(pl.col("fit") == pl.col("fit").max().over("position"))
     by_row = best.group_by("position", maintain_order=True)
     several = by_row.agg(pl.col(*_HOLE).first(), "item_id").filter(pl.col("item_id").list.len() > 1)
     shown = pl.format("{}: {}", _SHOWN, pl.col("item_id").list.sort().list.join(" or "))
@@ -204,10 +191,6 @@ def read_completions(job: ImportJob) -> pl.DataFrame:
     return pl.concat([best, rest], how="diagonal")
 
 
-def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> Tables:
+def completion_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
     """The rows of `run_items` for one part; `rows` are the completions of its items."""
-    answered = rows.join(items, on="item_id", how="semi")
-    job.counts["n_unscorable"] += rows.height - answered.height
-    done = answered.select("item_id", "completion", status=pl.lit("done"))
-    outcomes = items.select("item_id").join(done, on="item_id", how="left")
-    return {"run_items": run_items(job.run_id, outcomes, f"no completion in {job.input_file.name}")}
+    return (rows.join(items, on="item_id", how="semi").select("item_id", "completion", status=pl.lit("done")),)

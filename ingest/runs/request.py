@@ -5,15 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
-import dataframely as dy
 import polars as pl
 
 from ingest.programs.command import JsonCommand
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
-from ingest.runs.trajectory import BESIDE_CALLS, Unread
+from ingest.runs.trajectory import BESIDE_CALLS, most_often
 from ingest.sources.input_file import InputFile
 from lake.benchmarks import check_benchmark, tasks_of
 from lake.catalog.protocol import AnswerKind, Task
@@ -25,7 +23,6 @@ from lake.parts import PartCounts
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables.of_runs import RunItems
 from lake.text import counted
 
 _MAX_SYSTEM_CHARACTERS = 120
@@ -34,7 +31,6 @@ _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
     "target_text", "scorable",
 )  # fmt: skip
-UNANSWERED = "missing"  # the status of an item that was asked but has no answer in the file
 _SENTENCES = (
     ("n_failed", "item", "failed: {}; reasons: table run_items"),
     ("n_no_context", "", "no-context: {} without a final context"),
@@ -51,8 +47,6 @@ _SENTENCES = (
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
 Say = Callable[[str], None]
-Tables = Mapping[str, pl.DataFrame]  # table → rows
-_Rows = TypeVar("_Rows", bound=dy.Schema)
 
 
 @dataclass(frozen=True)
@@ -112,7 +106,7 @@ class ImportJob:
     is_current: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     unresolved: str = ""
-    unread: Unread = field(default_factory=Unread)
+    unread: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     views: pl.DataFrame = field(default_factory=pl.DataFrame)  # what all trajectories showed
 
@@ -169,8 +163,8 @@ class ImportJob:
         if n["n_not_understood"]:
             share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
             percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
-            of_calls = Unread({name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)})
-            sentences.append(f"not understood: {share} ({percent}), most often {of_calls.summary(3)}")
+            of_calls = {name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)}
+            sentences.append(f"not understood: {share} ({percent}), most often {most_often(of_calls, 3)}")
         if 2 * n["n_showing"] < n["n_reading"]:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
             hint = "`python -m ingest show FILE` lists them"
@@ -188,9 +182,10 @@ class ImportJob:
         n_not_asked, n_unknown, sentences = self.counts["n_not_asked"], self.counts["n_unknown"], self.sentences()
         if n_not_asked:
             share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
-            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked")
+            hint = f"with --asked-all (in a submission `asked: all`) it scores 0 for the other {n_not_asked:,}"
+            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked; {hint}")
         if self.unread:
-            sentences.append(f"not read: {self.unread.summary()}")
+            sentences.append(f"not read: {most_often(self.unread)}")
         if n_unknown:
             sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
         return sentences
@@ -201,9 +196,6 @@ class ImportJob:
         read_as = f"{self.input_file.name}, {importer.title} ({why}: --format {importer.name})"
         read_as = f"the answers of `{self.program.name}`" if self.program else read_as
         n, warnings = self.counts, [f"run {self.run_id}, from {read_as}", *self.notes, *self.summary()]
-        if n["n_not_asked"]:
-            others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {n['n_not_asked']:,}"
-            warnings.append(f"if the system was asked all of them: {others}")
         return Outcome(
             written, self.n_items, n["n_done"], n["n_missing"], n["n_failed"] + n["n_no_context"], n["n_rejected"],
             n["n_tied"], warnings, hint=hint, tally=parts or PartCounts(),
@@ -259,20 +251,3 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
         if not (items_of_task := with_pools_of(lake, task, items).collect()).is_empty():
             return items_of_task
     raise lake.lacks(f"the lake has no items of {benchmark} for {task.name}")
-
-
-def run_items(run_id: str, rows: pl.DataFrame, why_missing: str) -> dy.DataFrame[RunItems]:
-    """The outcomes of items, from item_id, status and other known columns; a null status means an unanswered item."""
-    is_missing = pl.col("status").is_null()
-    whole = run_rows(RunItems, run_id, rows).with_columns(
-        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]),
-        pl.when(is_missing).then(pl.lit(why_missing)).otherwise("error").alias("error"),
-    )  # fmt: skip
-    return RunItems.cast(whole.with_columns(pl.col("status").fill_null(UNANSWERED)))
-
-
-def run_rows(schema: type[_Rows], run_id: str, rows: pl.DataFrame) -> dy.DataFrame[_Rows]:
-    """Rows of a run's table; columns that `rows` does not have are null."""
-    given = rows.with_columns(run_id=pl.lit(run_id))
-    missing = {name: pl.lit(None) for name in schema.column_names() if name not in given.columns}
-    return schema.cast(given.with_columns(**missing))

@@ -1,6 +1,7 @@
 """An agent's recorded session: its rows, the events that a format reads from them, and the resulting trajectory."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -8,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
-from ingest.runs.trajectory import ParsedCall, Trajectory, Unread, answer_in, inside, renamed, spans_named, union
+from ingest.runs.trajectory import ParsedCall, Trajectory, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
 from ingest.runs.values import JsonRecord, first_text, held_list, object_at, objects_in, str_at
 from ingest.sources.tree import UnreadableFileError
@@ -137,7 +138,7 @@ class Session:
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
-            unread=Unread([*(name for call in calls for name in call.unread), *notes["unread"]]),
+            unread=Counter([*(name for call in calls for name in call.unread), *notes["unread"]]),
             usage=usage, root=root, prompts=tuple(filter(str.strip, notes["prompt"]))[:_MAX_PROMPTS],
             shown_at=shown_at, read_with=frozenset(self.opened),
         ).beside(self.published)  # fmt: skip

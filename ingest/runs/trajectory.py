@@ -9,6 +9,7 @@ from functools import partial
 
 from ingest.runs.usage import AgentUsage
 from ingest.runs.values import line_of
+from lake.text import listed
 
 NO_RESULT = "call without a result"  # the entry in `unread` for a call without a recorded result: it showed nothing
 UNKNOWN = "\0"  # marks, in a word, a part that only the shell knew: a variable, a pattern, an output
@@ -113,14 +114,10 @@ class ParsedCall:
     shown_at: tuple[int, int] = (0, 0)
 
 
-class Unread(Counter[str]):
-    """How often something was not understood, by kind and name: `tool look` → 2, `file a.log` → 1."""
-
-    def summary(self, most: int = 10) -> str:
-        """The names with their counts, the most frequent first, `most` of them at most."""
-        ordered = sorted(self.items(), key=lambda pair: (-pair[1], pair[0]))
-        rest = f" and {len(ordered) - most:,} more" if len(ordered) > most else ""
-        return ", ".join(f"{name[:80]} ({n:,})" for name, n in ordered[:most]) + rest
+def most_often(unread: Mapping[str, int], most: int = 10) -> str:
+    """What was not understood with its counts, the most frequent first: `tool look (2), file a.log (1)`."""
+    ordered = sorted(unread.items(), key=lambda pair: (-pair[1], pair[0]))
+    return listed([f"{name[:80]} ({n:,})" for name, n in ordered], most)
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class Trajectory:
     failed: str = ""
     published: "Trajectory | None" = None
     calls: tuple[ParsedCall, ...] = ()
-    unread: Mapping[str, int] = field(default_factory=Unread)
+    unread: Mapping[str, int] = field(default_factory=Counter)
     usage: AgentUsage = field(default_factory=AgentUsage)
     root: str = ""
     prompts: tuple[str, ...] = ()

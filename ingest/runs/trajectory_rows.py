@@ -1,32 +1,99 @@
-"""Imported trajectories as rows of the lake: each path with its file, the usage with its costs, the rest as given."""
+"""Trajectories as rows of the lake: every file read once, each path with its file, the usage with its costs."""
 
-import json
-from datetime import date
-from pathlib import Path
-from typing import Annotated, ClassVar
+from collections import Counter
+from collections.abc import Mapping
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.contents.patches import edit_rows
+from ingest.runs.find_trajectories import Ids, TrajectoryFiles, trajectories_of
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
-from ingest.runs.read_trajectories import USAGE, Ids, parse_runs
-from ingest.runs.request import ImportJob, Tables, run_items, run_rows
-from ingest.runs.values import list_at, object_at, str_at
+from ingest.runs.request import ImportJob
+from ingest.runs.trajectory import NO_RESULT, FileSpan
+from ingest.runs.usage import LIKE_OUTCOMES, LIKE_PRICES, AgentUsage, PriceList, Prices, outcomes_in
+from ingest.runs.values import LAST_LINE
 from ingest.sources.strict_yaml import read_yaml, validated
-from lake.errors import Exit, GoldspanError
-from lake.tables import FINAL, PUBLISHED_READING, table
-from lake.tables.of_runs import Hits, ItemUsage
+from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
+from lake.rejects import Rejects
+from lake.tables import FINAL, PUBLISHED_READING, STEP, table
 from lake.text import counted, listed
 
+_AT_ONCE = 100_000
 _TOKENS = {"n_input": "input", "n_cached": "cached", "n_cache_written": "cache_written", "n_output": "output"}
-_LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
-_LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
-_TRIED = (
-    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
-    "no_generation",
-)  # fmt: skip
-"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
+_USAGE = {name: table("usage").columns[name] for name in vars(AgentUsage())}
+_OF_VIEW = ("part", "step", "rank", "path_given", "line_start", "line_end", "symbol")
+VIEW_COLUMNS = {"trajectory": pl.Int64(), **{name: table("hits").columns[name] for name in _OF_VIEW}}
+"""The spans that agents saw or named, in order; `trajectory` counts from 0, a null end is the file's."""
+ANSWER_COLUMNS: Mapping[str, pl.DataType] = {
+    "trajectory": pl.Int64(), "named": pl.String(), "item_id": pl.String(), "position": pl.String(),
+    "n_steps": pl.Int64(), "n_steps_published": pl.Int64(), "failed": pl.String(), "patch": pl.String(),
+    "step_turns": pl.List(pl.Int64()), "step_calls": pl.List(pl.Int64()), **_USAGE,
+}  # fmt: skip
+"""One row per trajectory; `named` is the item as given in the file, `item_id` null if no item has that name."""
+
+
+def parse_runs(
+    files: TrajectoryFiles, ids: Ids, rejects: Rejects, counts: Counter[str], unread: Counter[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """All trajectories of some files, as rows of `VIEW_COLUMNS` and of `ANSWER_COLUMNS`."""
+    views, answers = list[tuple[object, ...]](), list[tuple[object, ...]]()
+    frames, n_views, read_with = list[pl.DataFrame](), 0, set[str]()
+    for number, (file, trajectory) in enumerate(trajectories_of(files, ids, rejects)):
+        where = f"{file.path}, {trajectory.position}" if trajectory.position else file.path
+        read_with |= trajectory.read_with
+        unread.update(trajectory.unread)
+        counts["n_calls"] += len(trajectory.calls)
+        for call in trajectory.calls:
+            counts["n_not_understood"] += any(name != NO_RESULT for name in call.unread)
+            counts["n_reading"] += call.reads
+            counts["n_showing"] += call.reads and bool(call.views)
+        n_unsound, patch, published = 0, trajectory.patch, trajectory.published
+        contexts = [("", trajectory), *([(PUBLISHED_READING, published)] if published else [])]
+        parts = [(of + STEP, step, seen) for of, context in contexts for step, seen in enumerate(context.steps, 1)]
+        for part, step, seen in [*parts, *((of + FINAL, 0, context.final or ()) for of, context in contexts)]:
+            if not files.importer.lists_files:
+                # Each file with lines is also listed by itself, before them, as by published converters.
+                alone = {view.path for view in seen if view.start is None and view.symbol is None}
+                paths = dict.fromkeys(view.path for view in seen if view.start is not None and view.path not in alone)
+                seen = (*map(FileSpan, paths), *seen)
+            with_names = (view for view in seen if 0 < len(view.path) <= MAX_NAME_CHARACTERS >= len(view.symbol or ""))
+            sound = [view for view in with_names if max(abs(view.start or 0), abs(view.end or 0)) <= LAST_LINE]
+            n_unsound += len(seen) - len(sound)
+            n_views += len(sound)
+            for rank, view in enumerate(sound if n_views <= MAX_VIEWS else (), start=1):
+                symbol = None if view.symbol is None else _text(view.symbol)
+                start = None if view.start is None else view.start - 1
+                views.append((number, part, step, rank, _text(view.path), start, view.end, symbol))
+        if len(views) >= _AT_ONCE:
+            frames.append(pl.DataFrame(views, schema=VIEW_COLUMNS, orient="row"))
+            views.clear()
+        notes = [*trajectory.notes]
+        if n_unsound:
+            notes.append(f"{n_unsound:,} views without a path or with impossible line numbers")
+        if len(patch or "") > MAX_PATCH_CHARACTERS:
+            notes.append(f"its patch is not read: more than {MAX_PATCH_CHARACTERS:,} characters")
+            patch = None
+        for note in notes:
+            rejects.add(file.path, trajectory.position or f"item {trajectory.item}", note)
+        name = ids.of_trajectory(trajectory, file)
+        too_many = f"more views than the limit of {MAX_VIEWS:,} per run; split it"
+        failed = trajectory.failed or (too_many if n_views > MAX_VIEWS else None)
+        used = (_text(value) if isinstance(value, str) else value for value in vars(trajectory.usage).values())
+        n_steps = (len(trajectory.steps), published and len(published.steps))
+        # An unknown turn, 0, becomes null.
+        turns, calls = ([pair[index] or None for pair in trajectory.shown_at] or None for index in (0, 1))
+        of_item = (number, _text(name), ids.item_of(name), _text(where))
+        answers.append((*of_item, *n_steps, failed, patch and _text(patch), turns, calls, *used))
+    skipped = files.unread(read_with)
+    counts["n_skipped"] = len(skipped)
+    unread.update(skipped)
+    frames.append(pl.DataFrame(views, schema=VIEW_COLUMNS, orient="row"))
+    return pl.concat(frames), pl.DataFrame(answers, schema=dict(ANSWER_COLUMNS), orient="row")
+
+
+def _text(text: str) -> str:
+    """The text with half surrogate pairs, which are possible in JSON but not in UTF-8, written as escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def read_trajectories(job: ImportJob) -> pl.DataFrame:
@@ -55,37 +122,28 @@ def read_trajectories(job: ImportJob) -> pl.DataFrame:
     return pl.concat([with_costs(job, kept.sort("trajectory")), others], how="diagonal")
 
 
-def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> Tables:
-    """The rows of `hits`, `run_items`, `edits` and `usage` for one part; `given` are the answers to its items."""
-    counts = job.counts
+def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) -> tuple[pl.DataFrame, ...]:
+    """The rows of `run_items`, `hits`, `edits` and `usage` for one part; `given` are the answers to its items."""
     answers = given.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
-    counts["n_unscorable"] += given.height - answers.height
-    slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
-    plain = slashes.str.replace_all(r"/(?:\.?/)+", "/").str.replace(r"^(?:\./)+", "").cast(REPEATED)
     of_item = answers.select("trajectory", "item", "item_id", "pool_id")
-    rows = job.views.join(of_item, on="trajectory", maintain_order="left")
-    rows = with_files(job.lake, job.task.benchmark, rows.with_columns(plain=plain), "plain", whole_trees=True)
-    # Lines are 0-based and half-open from here on.
-    given_start, start, end, last = map(pl.col, ("start", "line_start", "line_end", "n_lines"))
-    to_the_end = pl.when(given_start > 1).then(pl.max_horizontal(given_start, last))
-    given_end = pl.when(given_start.is_not_null()).then(pl.coalesce("end", to_the_end))
-    rows = rows.with_columns(line_start=given_start - 1, line_end=given_end)
+    rows = job.views.join(of_item, on="trajectory", maintain_order="left").cast({"path_given": REPEATED})
+    rows = with_files(job.lake, job.task.benchmark, rows, whole_trees=True)
+    start, end, last = map(pl.col, ("line_start", "line_end", "n_lines"))
+    to_the_end = pl.when(start > 0).then(pl.max_horizontal(start + 1, last))
+    rows = rows.with_columns(line_end=pl.when(start.is_not_null()).then(pl.coalesce(end, to_the_end)))
     final = rows.filter(pl.col("part") == FINAL)
     spans = final.filter(pl.col("path").is_not_null() & start.is_not_null())
     spans = spans.with_columns(line_start=start.clip(0, last), line_end=end.fill_null(last).clip(0, last))
     added = measured(job.lake, spans).select("item", "rank", "part", "n_new_nws")
     sizes = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
     sizes = sizes.join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
-    facts = answers.drop("item_id").join(sizes, on="item", how="left")
     failed, without = pl.col("failed").is_not_null(), pl.col("n_returned").is_null()
     no_context = pl.when(without).then(pl.lit("the trajectory gives no final context"))
-    facts = facts.select(
-        "item", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
+    ended = answers.join(sizes, on="item", how="left").select(
+        "item_id", "n_returned", "n_nws", pl.when(~failed).then(pl.col("n_steps", "n_steps_published")),
         status=pl.when(failed).then(pl.lit("failed")).when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")),
         error=pl.coalesce("failed", no_context), has_patch=pl.when(~failed).then(pl.col("patch").fill_null("") != ""),
     )  # fmt: skip
-    outcomes = items.select("item_id", "item").join(facts, on="item", how="left")
-    ended = run_items(job.run_id, outcomes, f"no trajectory in {job.input_file.name}")
     whole = answers.filter(pl.col("failed").is_null())
     patched = whole.filter(pl.col("patch").str.strip_chars() != "")
     edits, notes = edit_rows(job.run_id, patched.select("item_id", "patch").iter_rows())
@@ -95,63 +153,15 @@ def trajectory_tables(job: ImportJob, items: pl.DataFrame, given: pl.DataFrame) 
     own = rows.filter(~pl.col("part").str.starts_with(PUBLISHED_READING))
     # A file that is named both with lines and without counts once.
     distinct = own.unique(["item", "part", "step", "path_given"], maintain_order=True)
-    counts.update(
+    job.counts.update(
         n_faulty_patches=len({item_id for item_id, _ in notes}), n_no_patch=whole.height - patched.height,
         n_steps=int(ended["n_steps"].sum()), n_hits=distinct.height, n_spans=own.filter(start.is_not_null()).height,
         n_beyond=own.filter(end > last).height, n_reversed=own.filter((start < 0) | (end < 1) | (end <= start)).height,
     )  # fmt: skip
     job.add_unresolved(distinct.filter(pl.col("path").is_null())["path_given"])
     rows = rows.join(added, on=["item", "part", "rank"], how="left", maintain_order="left")
-    used = given.filter(pl.any_horizontal(pl.col(*USAGE, "resolved", "step_calls").is_not_null()))
-    hits, usage = run_rows(Hits, job.run_id, rows), run_rows(ItemUsage, job.run_id, used)
-    return {"hits": hits, "edits": edits, "usage": usage, "run_items": ended}
-
-
-Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class Prices(BaseModel):
-    """Prices of a model's tokens in US dollars per million; cached tokens without a price cost as much as input."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    input: Price
-    output: Price
-    cached: Price | None = None
-    cache_written: Price | None = None
-
-
-class PriceList(BaseModel):
-    """Prices of one day by model; a name applies to all models whose name contains it, and the longest such counts."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    date: date
-    models: Annotated[dict[str, Prices], Field(min_length=1)]
-
-
-def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
-    """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of others (None: unknown)."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise GoldspanError(f"{file} cannot be read: {error}", hint=_LIKE_OUTCOMES, code=Exit.MISSING) from error
-    try:
-        report = json.loads(text)
-    except (ValueError, RecursionError):
-        report = None if text.lstrip().startswith("{") else text.split()
-    outcomes, others = dict[str, bool](), None
-    if isinstance(report, dict):
-        by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
-        outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
-        for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
-            outcomes |= {str_at(name): is_resolved for key in keys for name in list_at(report, key) if str_at(name)}
-    elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
-        outcomes, others = dict.fromkeys(report, True), False
-    if not outcomes:
-        what = f"{file.name} does not say which items are resolved"
-        raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
-    return outcomes, others
+    used = given.filter(pl.any_horizontal(pl.col(*_USAGE, "resolved", "step_calls").is_not_null()))
+    return ended, rows, edits, used
 
 
 def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
@@ -159,10 +169,10 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
     request, models, prices_name, unpriced = job.request, dict[str, Prices](), "", set[str]()
     outcomes, others = outcomes_in(request.resolved) if request.resolved else ({}, None)
     if file := request.prices:
-        prices = validated(PriceList, read_yaml(file, _LIKE_PRICES), file, _LIKE_PRICES)
+        prices = validated(PriceList, read_yaml(file, LIKE_PRICES), file, LIKE_PRICES)
         models, prices_name = prices.models, f"{file.name}, {prices.date}"
     upstream, rows = dict(job.items.select("item_id", "upstream_id").iter_rows()), list[tuple[object, ...]]()
-    for row in answers.select("item_id", *USAGE).iter_rows(named=True):
+    for row in answers.select("item_id", *_USAGE).iter_rows(named=True):
         names, usd, priced_by = (row["item_id"], upstream[row["item_id"]]), row["usd"], None
         resolved = max((outcomes[name] for name in names if name in outcomes), default=others)
         model = row["model"] or ""
@@ -183,12 +193,10 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         # Compared with all items of the benchmark, as the import may be of a single one.
         items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
         if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what, hint = (
-                f"{request.resolved.name} has no item of {request.benchmark}",
-                "--skip-unknown accepts it anyway.",
-            )
+            what = f"{request.resolved.name} has no item of {request.benchmark}"
             examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
-            raise job.input_file.wrong(what, examples=examples, hint=f"{_LIKE_OUTCOMES} {hint}")
+            hint = f"{LIKE_OUTCOMES} --skip-unknown accepts it anyway."
+            raise job.input_file.wrong(what, examples=examples, hint=hint)
         n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
         job.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)

@@ -1,16 +1,22 @@
-"""The cost of an agent's work on an item, as recorded in its file: tokens, money, seconds, turns, tool calls.
+"""The cost of an agent's work on an item, as recorded in its file, and what a user adds: prices and outcomes.
 
 Providers count differently: OpenAI and Google include tokens read from a cache in the tokens of the prompt, Anthropic
 does not. Here `n_input` never includes them, and `n_output` always includes reasoning.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, ClassVar
 
-from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at
+from pydantic import BaseModel, ConfigDict, Field
+
+from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at, list_at, object_at, str_at
+from lake.errors import Exit, GoldspanError
 
 SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
 _MILLISECONDS = 1e11  # a larger number is in milliseconds: as seconds it is a time after the year 5000
@@ -25,6 +31,13 @@ _WRITTEN = (
     "cacheWriteTokens", "cacheWrite", "inputCacheCreation",
 )  # fmt: skip
 _OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens", "outputTokens", "output")
+LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
+LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
+_TRIED = (
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
+    "no_generation",
+)  # fmt: skip
+"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent attempted."""
 
 
 @dataclass(frozen=True)
@@ -117,3 +130,50 @@ def most_frequent(models: Iterable[str]) -> str | None:
     """The model named most often, the first of several; None if none is named."""
     counts = Counter(model for model in models if model and model != SYNTHETIC)
     return counts.most_common(1)[0][0] if counts else None
+
+
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(BaseModel):
+    """Prices of a model's tokens in US dollars per million; cached tokens without a price cost as much as input."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    input: Price
+    output: Price
+    cached: Price | None = None
+    cache_written: Price | None = None
+
+
+class PriceList(BaseModel):
+    """Prices of one day by model; a name applies to all models whose name contains it, and the longest such counts."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    date: date
+    models: Annotated[dict[str, Prices], Field(min_length=1)]
+
+
+def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
+    """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of others (None: unknown)."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GoldspanError(f"{file} cannot be read: {error}", hint=LIKE_OUTCOMES, code=Exit.MISSING) from error
+    try:
+        report = json.loads(text)
+    except (ValueError, RecursionError):
+        report = None if text.lstrip().startswith("{") else text.split()
+    outcomes, others = dict[str, bool](), None
+    if isinstance(report, dict):
+        by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}
+        outcomes = {name: is_resolved for name, is_resolved in by_instance.items() if isinstance(is_resolved, bool)}
+        for keys, is_resolved in ((_TRIED, False), (("resolved_ids", "resolved"), True)):
+            outcomes |= {str_at(name): is_resolved for key in keys for name in list_at(report, key) if str_at(name)}
+    elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
+        outcomes, others = dict.fromkeys(report, True), False
+    if not outcomes:
+        what = f"{file.name} does not say which items are resolved"
+        raise GoldspanError(what, where=str(file), hint=LIKE_OUTCOMES, code=Exit.INVALID)
+    return outcomes, others

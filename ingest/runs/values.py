@@ -69,10 +69,7 @@ def line_of(value: object, *keys: str) -> int | None:
 def parsed_object(value: object, *keys: str) -> JsonRecord:
     """The object under some keys, also if written as JSON text, as a call's arguments may be; else an empty one."""
     value = at(value, *keys)
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            value = json.loads(value)
-    return object_at(value)
+    return object_at(_parsed(value) if isinstance(value, str) else value)
 
 
 def count_at(value: object, *keys: str) -> int | None:

@@ -30,7 +30,7 @@ if __name__ == "__main__":
 """,
     "a program and what it started": """
 from ingest.programs.command import JsonCommand
-JsonCommand.of({command!r}).run([{{"id": "1"}}])
+JsonCommand.of({command!r}).answers([{{"id": "1"}}])
 """,
 }
 

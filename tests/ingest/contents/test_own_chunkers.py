@@ -248,5 +248,5 @@ def test_a_command_is_read_as_a_person_writes_it_and_its_files_are_in_its_digest
     ],
 )
 def test_the_error_is_shown_with_the_line_that_it_comes_from(stack: str, shown: str) -> None:
-    _, why = JsonCommand((sys.executable, "-c", f"import sys; sys.exit({stack!r})")).run([{"id": "1"}])
-    assert str(why).endswith(f"standard error: {shown}")
+    (answer,) = JsonCommand((sys.executable, "-c", f"import sys; sys.exit({stack!r})")).answers([{"id": "1"}])
+    assert str(answer["error"]).endswith(f"standard error: {shown}")

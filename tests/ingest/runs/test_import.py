@@ -142,7 +142,7 @@ def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(la
     result = imported(lake, trec([(FIRST, f"{path}#L2", 1, 2), (FIRST, path, 2, 1)]))
     assert (result.counts["n_unresolved"], result.counts["n_hits"]) == (2, 2)
     assert hits(lake, "path_given", "path", "line_start", "line_end") == [(path, None, 1, 2), (path, None, None, None)]
-    *_, warning, unresolved, _ = result.outcome("x", "").warnings
+    *_, warning, unresolved = result.outcome("x", "").warnings
     assert unresolved.startswith("unresolved (no such file in the pool): 2 of 2 paths")
     assert path in unresolved
     assert warning.startswith("warning: no document in it is a file of its item's pool. A document is path#L10-L20 (")

@@ -28,14 +28,14 @@ def test_an_item_that_the_file_does_not_answer_was_not_asked(lake: Lake) -> None
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (1, 1, 0, Exit.DONE)
     ran = "\n".join(outcome.warnings)
     assert "answers 1 of 5 items: a partial run, scored on these and not ranked" in ran
-    assert "--asked-all (in a submission `asked: all`) scores 0 for the other 4" in ran
+    assert "with --asked-all (in a submission `asked: all`) it scores 0 for the other 4" in ran
 
 
 def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lake: Lake) -> None:
     partial = imported(lake, hit("rockets/orbit.py"))
     result = imported(lake, hit("rockets/orbit.py"), asked_all=True)
     assert result.notes == [f"replaces {partial.run_id}, imported earlier under the same name"]
-    assert answered(lake)[1:] == [(item, "missing", "no list in given.txt") for item in ITEMS[1:]]
+    assert answered(lake)[1:] == [(item, "missing", "no ranking in given.txt") for item in ITEMS[1:]]
     assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (5, 1, 4, Exit.INCOMPLETE)
@@ -50,7 +50,7 @@ def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, 
     command("ingest", "run", file, *options).refused(Exit.INVALID, "the file names 1 item not asked by repoeval/prompt")
     ran = command("ingest", "run", file, "--skip-unknown", *options)
     assert "ingest: 1 of 3 items, 2 missing" in ran.err
-    missing = [(item, "missing", "no list in given.txt") for item in (ITEMS[1], LAST)]
+    missing = [(item, "missing", "no ranking in given.txt") for item in (ITEMS[1], LAST)]
     assert answered(lake) == [(FIRST, "done", None), *missing]
     row = lake.read("runs").row(0, named=True)
     assert (row["status"], row["n_items"], len(row["selection"])) == ("partial", 3, 3)
@@ -128,14 +128,13 @@ def ran(lake: Lake, data: bytes, *arguments: object, verb: str = "run", system: 
 def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     answer = ran(lake, trec([(FIRST, "x/rockets/orbit.py#L13", 1, 2), (FIRST, "no.py", 2, 1)]))
     assert (answer.code, answer.out) == (Exit.DONE, "")
-    _, last, run, answered_part, lost, clamped, all_of_them, hint = answer.err.splitlines()
+    _, last, run, answered_part, lost, clamped, hint = answer.err.splitlines()
     assert last.startswith("ingest: 1 of 1 item; parts: ")
     assert last.endswith(f"→ {lake.root}")
     assert run.startswith("  run repoeval.prompt--mine--")
     assert lost == "  unresolved (no such file in the pool): 1 of 2 paths, such as 'no.py'"
     assert clamped == "  clamped: 1 range that ended one line past the end of the file"
     assert answered_part.startswith("  answers 1 of 5 items: a partial run")
-    assert all_of_them.startswith("  if the system was asked all of them: --asked-all ")
     assert hint == f"  next: make evaluate LAKE={lake.root}"
 
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.find_trajectories import TrajectoryFiles, importers, trajectory_files
+from ingest.runs.find_trajectories import Ids, TrajectoryFiles, importers, trajectory_files
 from ingest.runs.importer import Importer, TrajectoryFile
-from ingest.runs.read_trajectories import ANSWER_COLUMNS, VIEW_COLUMNS, Ids, parse_runs
-from ingest.runs.trajectory import FileSpan, Unread
+from ingest.runs.trajectory import FileSpan
+from ingest.runs.trajectory_rows import ANSWER_COLUMNS, VIEW_COLUMNS, parse_runs
 from ingest.sources.input_file import InputFile
 from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit
@@ -173,7 +173,7 @@ def read_by(importer: Importer, path: Path) -> tuple[pl.DataFrame, pl.DataFrame,
     rejects = Rejects()
     file = TrajectoryFile(entry_on_disk(path, path.name))
     files, ids = TrajectoryFiles(importer, file, [file]), Ids({ROCKETS: ROCKETS})
-    return *parse_runs(files, ids, rejects, Counter(), Unread()), rejects
+    return *parse_runs(files, ids, rejects, Counter(), Counter()), rejects
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda importer: importer.name)
@@ -232,7 +232,7 @@ def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
 
 
 def test_trajectories_with_too_many_views_fail(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.runs.read_trajectories.MAX_VIEWS", 2)
+    monkeypatch.setattr("ingest.runs.trajectory_rows.MAX_VIEWS", 2)
     imported(lake, jsonl(unified(ROCKETS)))
     assert of_item(lake, "status", "error") == ("failed", "more views than the limit of 2 per run; split it")
 

@@ -8,7 +8,7 @@ import pytest
 from ingest.runs.formats.claude_code import CLAUDE_CODE
 from ingest.runs.importer import TrajectoryFile, item_in
 from ingest.runs.sessions import paired
-from ingest.runs.trajectory import Unread
+from ingest.runs.trajectory import most_often
 from ingest.runs.values import LAST_LINE, line_of
 from ingest.sources.tree import UnreadableFileError, entry_on_disk
 from tests.ingest.runs.formats import recorded_sessions
@@ -82,9 +82,9 @@ def test_calls_and_results_are_paired(calls: list[str], results: list[dict[str, 
 
 
 def test_what_is_unread_is_told_the_most_frequent_first() -> None:
-    unread = Unread({"tool b": 2, "tool a": 2, "file x": 1200})
-    assert unread.summary() == "file x (1,200), tool a (2), tool b (2)"
-    assert unread.summary(most=1) == "file x (1,200) and 2 more"
+    unread = {"tool b": 2, "tool a": 2, "file x": 1200}
+    assert most_often(unread) == "file x (1,200), tool a (2), tool b (2)"
+    assert most_often(unread, most=1) == "file x (1,200) and 2 more"
 
 
 def test_subagents_far_down_in_one_another_are_counted_and_not_read(tmp_path: Path) -> None:

@@ -177,5 +177,5 @@ def test_a_file_that_a_session_was_read_from_is_not_listed_as_not_read(lake: Lak
     put(tmp_path / "runs/notes.txt", b"x")
     run = command("ingest", "show", tmp_path / "runs").done()
     assert "a.py" in run.out
-    assert "not read: *.txt (1)" in run.out
+    assert "not read: file *.txt (1)" in run.out
     assert imported(lake, tmp_path / "runs").counts["n_skipped"] == 1
