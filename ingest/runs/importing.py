@@ -118,7 +118,8 @@ def _rows(name: str, run_id: str, given: pl.DataFrame) -> pl.DataFrame:
     schema = table(name).schema
     absent = {column: pl.lit(None) for column in schema.column_names() if column not in given.columns}
     rows = schema.cast(given.with_columns(**absent).with_columns(run_id=pl.lit(run_id)))
-    return rows.with_columns(pl.col("^n_returned|n_nws$").fill_null(0), pl.col("^ties$").fill_null([]))
+    # Columns of `run_items` that may not be null.
+    return rows.with_columns(pl.col("^(?:n_returned|n_nws)$").fill_null(0), pl.col("^ties$").fill_null([]))
 
 
 def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
