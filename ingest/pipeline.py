@@ -72,8 +72,7 @@ def ingest(
         # If any item can be scored, a note of the reader already lists those without a repository.
         is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
         reasons = items.remove(is_named).select(pl.format("{}: {}", "item_id", "why_not"))
-        which = f"{counted(reasons.height, 'item')} cannot" if result.scored else "nothing of its items can"
-        what = f"{which} be scored"
+        what = f"{counted(reasons.height, 'item')} cannot be scored" if result.scored else "no item can be scored"
     if items.is_empty() or reasons.height:
         nothing = "its files hold no rows of what was asked for"
         first, *others = reasons.to_series().drop_nulls().sort().to_list() or [nothing]

@@ -194,12 +194,11 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
 def _absence(lake: Lake, system: SubmittedSystem) -> str:
     """Why the lake does not have the benchmark that a submission answers; empty if it has it."""
     wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
-    part = lake.part("benchmarks", system.benchmark)
-    if part is None:
+    labels = lake.scan_part("benchmarks", system.benchmark).select("label").collect()["label"].to_list()
+    if not labels:
         return f"the lake does not hold {wanted}"
-    label = lake.scan_parts([part], "benchmarks").select("label").collect()["label"].item()
-    edition = f"that labelled {label!r}" if label else "the published one"
-    return "" if label == system.label else f"it answers {wanted}; the lake holds {edition}"
+    edition = f"that labelled {labels[0]!r}" if labels[0] else "the published one"
+    return "" if labels == [system.label] else f"it answers {wanted}; the lake holds {edition}"
 
 
 def _request(system: SubmittedSystem, task: str, file: Path, *, skip_unknown: bool = True) -> ImportRequest:

@@ -62,7 +62,7 @@ def up_to_date(job: ImportJob) -> bool:
 
 def import_job(job: ImportJob, *, write: bool) -> None:
     """Check all rows and, if `write`, store the run (its row in `runs` last) in place of any of its system and task."""
-    lake, request, whole, is_begun = job.lake, job.request, _target(job), False
+    lake, request, whole = job.lake, job.request, _target(job)
     read, tables_of, names = _KINDS[job.files.importer.kind]
     rows = read(job)
     known = job.items.select("part", pl.col("item_id").cast(rows.schema["item_id"])).partition_by("part", as_dict=True)
@@ -70,6 +70,8 @@ def import_job(job: ImportJob, *, write: bool) -> None:
     job.counts["n_unknown"] = unknown["item_id"].n_unique()
     if not unknown.is_empty():
         _refuse_unknown(job, unknown.select(pl.col("item_id").cast(pl.String), "position"), rows.height)
+    if write:
+        delete_run(lake, request.benchmark, job.run_id)
     try:
         for (part,), of_part in job.items.group_by("part", maintain_order=True):
             answers = rows.join(known[part,], on="item_id", how="semi", maintain_order="left")
@@ -89,9 +91,6 @@ def import_job(job: ImportJob, *, write: bool) -> None:
                 job.n_items += n
                 job.counts[f"n_{status.replace('-', '_')}"] += n
             if write and items.height:
-                if not is_begun:
-                    delete_run(lake, request.benchmark, job.run_id)
-                    is_begun = True
                 for name, frame in zip(["run_items", *names], [items, *frames], strict=True):
                     whole_rows = _rows(name, job.run_id, frame)
                     lake.write(name, whole_rows, part=str(part), fingerprint=whole.fingerprint, **job.folders)
@@ -106,7 +105,7 @@ def import_job(job: ImportJob, *, write: bool) -> None:
                 lake.write("costs", cost, part="all", fingerprint=whole.fingerprint, **job.folders)
             whole.write(job.rejects.frame("ingest"), _row(job))
     except BaseException:
-        if is_begun:
+        if write:
             delete_run(lake, request.benchmark, job.run_id)
         raise
     if write:
@@ -119,7 +118,8 @@ def _rows(name: str, run_id: str, given: pl.DataFrame) -> pl.DataFrame:
     schema = table(name).schema
     absent = {column: pl.lit(None) for column in schema.column_names() if column not in given.columns}
     rows = schema.cast(given.with_columns(**absent).with_columns(run_id=pl.lit(run_id)))
-    return rows.with_columns(pl.col("^n_returned|n_nws$").fill_null(0), pl.col("^ties$").fill_null([]))
+    # Columns of `run_items` that may not be null.
+    return rows.with_columns(pl.col("^(?:n_returned|n_nws)$").fill_null(0), pl.col("^ties$").fill_null([]))
 
 
 def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:

@@ -161,9 +161,7 @@ def _numbered(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
 def read_completions(job: ImportJob) -> pl.DataFrame:
     """The completions: each with the item whose hole it fills, else its location as `item_id`."""
     input_file = job.input_file
-    if not (frames := list(job.files.importer.read(input_file))):
-        raise input_file.wrong(what="the file holds no rows")
-    rows = pl.concat(frames)
+    rows = pl.concat(job.files.importer.read(input_file))
     holes = job.items.select(
         "part", "item_id", "query_line_start", "query_sha256",
         repo="repo", path="target_path", line="target_line", wanted="target_text",

@@ -237,16 +237,15 @@ def _asked_items(lake: Lake, request: ImportRequest, task: Task) -> pl.DataFrame
     benchmark, where = request.benchmark, request.where
     if where:
         with_items(lake, [benchmark], where)
-    selected = of_where(lake.scan("items", benchmark=benchmark), where).select("item_id")
-    if (drawn := drawn_ids(lake, task, where, request.limit)) is not None:
-        selected = selected.filter(pl.col("item_id").is_in(drawn.implode()))
     # An item may be in two parts: in a whole and in a selection of it.
     queries = lake.scan("queries", benchmark=benchmark, query=task.query).unique("item_id")
     queries = queries.select("item_id", query_sha256="sha256")
     parts = lake.parts("items", benchmark=benchmark)
-    frames = [lake.scan_parts([part], "items").select(*_COLUMNS, part=pl.lit(part.name)) for part in parts]
+    frames = [lake.scan_parts([part], "items").with_columns(part=pl.lit(part.name)) for part in parts]
     if frames:
-        items = pl.concat(frames).join(selected, on="item_id", how="semi", maintain_order="left")
+        items = of_where(pl.concat(frames), where).select(*_COLUMNS, "part")
+        if (drawn := drawn_ids(lake, task, where, request.limit)) is not None:
+            items = items.filter(pl.col("item_id").is_in(drawn.implode()))
         items = items.join(queries, on="item_id", how="left", maintain_order="left")
         if not (items_of_task := with_pools_of(lake, task, items).collect()).is_empty():
             return items_of_task

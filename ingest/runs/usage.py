@@ -4,7 +4,6 @@ Providers count differently: OpenAI and Google include tokens read from a cache 
 does not. Here `n_input` never includes them, and `n_output` always includes reasoning.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,7 +14,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at, list_at, object_at, str_at
+from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at, list_at, object_at, str_at, value_in
 from lake.errors import Exit, GoldspanError
 
 SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
@@ -161,10 +160,9 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise GoldspanError(f"{file} cannot be read: {error}", hint=LIKE_OUTCOMES, code=Exit.MISSING) from error
-    try:
-        report = json.loads(text)
-    except (ValueError, RecursionError):
-        report = None if text.lstrip().startswith("{") else text.split()
+    report = value_in(text)
+    if report is None and not text.lstrip().startswith("{"):
+        report = text.split()
     outcomes, others = dict[str, bool](), None
     if isinstance(report, dict):
         by_instance = {name: object_at(of_item).get("resolved") for name, of_item in report.items()}

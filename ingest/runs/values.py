@@ -69,7 +69,7 @@ def line_of(value: object, *keys: str) -> int | None:
 def parsed_object(value: object, *keys: str) -> JsonRecord:
     """The object under some keys, also if written as JSON text, as a call's arguments may be; else an empty one."""
     value = at(value, *keys)
-    return object_at(_parsed(value) if isinstance(value, str) else value)
+    return object_at(value_in(value) if isinstance(value, str) else value)
 
 
 def count_at(value: object, *keys: str) -> int | None:
@@ -81,7 +81,7 @@ def count_at(value: object, *keys: str) -> int | None:
 def held_list(value: object, key: str) -> list[object] | None:
     """The list under a key, also if written as JSON text, even if cut off; None if there is no list."""
     inner = at(value, key)
-    inner = _parsed(inner, cut_off=True) if isinstance(inner, str) and inner.lstrip()[:1] == "[" else inner
+    inner = value_in(inner, cut_off=True) if isinstance(inner, str) and inner.lstrip()[:1] == "[" else inner
     return inner if isinstance(inner, list) else None
 
 
@@ -94,13 +94,13 @@ def objects_in(head: bytes) -> tuple[JsonRecord, ...]:
         return ()
     lines = text.split("\n", MAX_OBJECTS)[:MAX_OBJECTS]
     others = [line for line in lines[1:] if line.startswith("{")]
-    if isinstance(first := _parsed(lines[0]), dict):
-        values = [first, *(_parsed(line, cut_off=True) for line in others)]
-    elif isinstance(whole := _parsed(text, cut_off=True), list):
+    if isinstance(first := value_in(lines[0]), dict):
+        values = [first, *(value_in(line, cut_off=True) for line in others)]
+    elif isinstance(whole := value_in(text, cut_off=True), list):
         values = whole[:MAX_OBJECTS]
     else:
         # If the first line is damaged, the others may still be valid.
-        values = [whole] if isinstance(whole, dict) else [_parsed(line) for line in others]
+        values = [whole] if isinstance(whole, dict) else [value_in(line) for line in others]
     return tuple(value for value in values if isinstance(value, dict))
 
 
@@ -111,7 +111,8 @@ def without_messages(head: bytes) -> bytes:
     return b"\n".join(lines[first:]) if all(map(_MESSAGE.match, lines[:first])) else head
 
 
-def _parsed(text: str, *, cut_off: bool = False) -> object:
+def value_in(text: str, *, cut_off: bool = False) -> object:
+    """The value that a JSON text holds, even if it is `cut_off`; None if it holds none."""
     value: object = None
     # `json.loads` accepts half a surrogate pair, `from_json` does not.
     for parse in (partial(from_json, allow_partial="trailing-strings" if cut_off else False), json.loads):
