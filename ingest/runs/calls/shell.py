@@ -125,8 +125,7 @@ class _Walk:
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         read = (commands.parse_reading(line.commands[0].words) for line in printing)
         self.searched = {each.only for each in read if isinstance(each, FileSearch)}
-        names = [line.commands[0].name for line in printing]
-        self.has_headings = names.count("head") + names.count("tail") == 1
+        self.has_headings = sum(line.commands[0].name in ("head", "tail") for line in printing) == 1
         are_joined = any(self.feeds[id(command)] > 1 for line in pipelines for command in line.commands)
         left = len(output.rstrip().split("\n")) if are_joined and output is not None else None
         start, showed, is_tested = len(self.views), False, False

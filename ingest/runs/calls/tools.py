@@ -60,9 +60,10 @@ _SAVED = re.compile(
     r"Preview \(first [^)\n]*\):\n"
 )
 """The text before the preview of an output that was too large to show and is saved in a file."""
-_LISTING = "Here's the files and directories"
 _NO_HITS = re.compile(r"\s*(?:\(?no |(?:found )?0 |nothing )", re.IGNORECASE)
-_NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|\Z)")
+_NO_LINES = re.compile(
+    r"\s*(?:<system-reminder>|File unchanged since last read|Wasted call\b|Here's the files and directories|\Z)"
+)
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _listed_path(folder: str, base: str, path: str) -> str:
 
 def _read(path: str, call: ToolCall) -> list[FileSpan]:
     output = call.output
-    if output is not None and (output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(output))):
+    if output is not None and call.lines is None and _NO_LINES.match(output):
         return []
     start, end = _asked(call.arguments)
     numbers = numbers_in(output or "", _NUMBERED)

@@ -19,7 +19,6 @@ _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.js
 _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
 _NAMES = ("trajectory_id", "session_id")
-_ERRORS = ("is_error", "tool_result_is_error")
 _WRITTEN_AT_ONCE = 1.0  # A trajectory of fewer seconds has the timestamps of its conversion from another format
 _HOST = r"[\w.-]{1,64}@[\w.-]{1,255}"
 _PROMPT = re.compile(
@@ -105,7 +104,7 @@ class _Record:
     def _together(self, tools: Sequence[ToolCall], results: Sequence[JsonRecord]) -> Iterator[Event]:
         text = "\n".join(map(content_of, results)) if results else None
         parts = (part for result in results for part in (result, object_at(result, "extra")))
-        failed = any(part.get(key) is True for part in parts for key in _ERRORS)
+        failed = any(part.get(key) is True for part in parts for key in ("is_error", "tool_result_is_error"))
         typed = ["".join(tool.command) for tool in tools if tool.is_shell and tool.is_answered]
         screens = iter([(None, "")] * len(typed) if text is None else _printed_on(text, typed))
         for tool in tools:

@@ -22,7 +22,6 @@ _NO_FILES = (
 )  # fmt: skip
 """Actions that show nothing of files."""
 _RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
-_CALL_KEYS = ("tool_call_id", "action_id")
 _ONE_EVENT = re.compile(r"^((?:.*/)?)event-0+(?:-[^/]*)?\.json$")
 _SUCCESS = (None, 0, -1)  # exit codes; -1 means that the command was still running
 _PROMPT = re.compile(r"(?:\A|\n)\(?[\w.-]+@[\w.-]+:(?P<folder>/[^\n#$]*?) ?[#$]\)? ?\Z")
@@ -63,7 +62,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     for before, event in pairwise([{}, *events]):
         # An observation that names no cause belongs to the action before it.
         keys = [_key(event["cause"]) if "cause" in event else id(before)] if "observation" in event else []
-        keys += [str_at(event, key) for key in _CALL_KEYS if event.get("kind") in _RESULTS]
+        keys += [str_at(event, key) for key in ("tool_call_id", "action_id") if event.get("kind") in _RESULTS]
         results |= dict.fromkeys(filter(None, keys), event)
     folder, turn, answers, is_first = "", 0, set[str](), True
     for event in events:

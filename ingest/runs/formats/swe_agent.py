@@ -25,7 +25,6 @@ _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
 _WINDOWED = (*WINDOWED, "search_file", "search_dir")
-_CHANGES = ("edit", "insert", "create")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -97,7 +96,7 @@ def _call(action: str, observation: str, folder: str, created: set[str]) -> Tool
     if (mapped := re.match(r"\s*filemap\s+(?P<path>\S+)", action)) and re.match(r"\s*[0-9]+[ \t]", observation):
         # The file without the bodies of its functions, as the editor shows a large one.
         return replace(call, parsed=ParsedCall((FileSpan(joined_path(folder, mapped["path"]), 1),), reads=True))
-    if name not in (*_WINDOWED, *_CHANGES):
+    if name not in (*_WINDOWED, "edit", "insert", "create"):
         is_own = name in ("find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
         return replace(call, parsed=ParsedCall() if is_own else parse_shell_call(action, observation, folder=folder))
     view, path = _window(observation, folder)
