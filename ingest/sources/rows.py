@@ -4,11 +4,13 @@ import csv
 import json
 import pickle
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import chain, count
+from tempfile import TemporaryFile
 from typing import NoReturn
 
 import polars as pl
@@ -139,10 +141,14 @@ def _rows_in(value: object, row_keys: Collection[str]) -> list[object]:
 def read_frames(
     entry: Entry, choose: Callable[[Sequence[str]], Sequence[str]], max_bytes: int
 ) -> Iterator[pl.DataFrame]:
-    """The frames of a Parquet file, as from `read_batches`; errors become an `UnreadableFileError`."""
+    """The frames of a Parquet file, packed or not, as from `read_batches`; errors become an `UnreadableFileError`."""
     try:
-        with entry.open() as file:
-            yield from limits.read_batches(file, choose, max_bytes=max_bytes)
+        with entry.open() as file, TemporaryFile() as whole:
+            if file.read(4) != b"PAR1":
+                # Unpacked as a whole, as Parquet is not read from start to end.
+                with opened(entry) as stream:
+                    shutil.copyfileobj(stream, whole)
+            yield from limits.read_batches(whole if whole.tell() else file, choose, max_bytes=max_bytes)
     except limits.UnreadableParquetError as error:
         raise UnreadableFileError(entry.path, str(error)) from error
 

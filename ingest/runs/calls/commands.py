@@ -32,7 +32,7 @@ _SED_REPLACES = re.compile(r"s(?P<by>[^\w\s\\])(?:\\.|(?!(?P=by)).)*(?P=by)(?:\\
 _SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
-    r"(?P<print>\{print(?:[^{};]*\$0[^{};]*)?(?:;exit)?;?\})?;?(?:F?NR(?P<after>>=?|==)(?P<exit>[0-9]+)\{exit\})?"
+    r"(?P<print>\{print(?:[^{};]*\$0[^{};]*)?(?P<once>;exit)?;?\})?;?(?:F?NR(?P<after>>=?|==)(?P<exit>[0-9]+)\{exit\})?"
 )
 _AWK_IF = re.compile(r"\{if\(([^(){}]*)\)\{?(print[^{}]*)\}?\}")
 _SEARCHES = ("grep", "egrep", "fgrep", "git grep", "rg")
@@ -145,6 +145,8 @@ def parse_reading(words: CommandWords, *, is_fed: bool = False) -> FileSearch | 
         if any(map(_PRINTS_NO_LINE.fullmatch, rest)):
             return None
         _, operands = options_of(rest, _WITH_VALUE)
+        if name == "git grep" and "--" in rest:
+            operands = (*operands[:1], *rest[rest.index("--") + 1 :])
         has_pattern, is_numbered = (any(map(flag.fullmatch, rest)) for flag in (_PATTERN, _NUMBERS))
         return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered)
     if name == "git show":
@@ -219,6 +221,8 @@ def _awk(flags: CommandFlags, operands: CommandWords) -> PrintedRange | None:
         script = re.sub(rf"\b{re.escape(name)}\b", value.replace("\\", ""), script)
     picked = _AWK.fullmatch(_AWK_IF.sub(r"\1{\2}", "".join(script.split())))
     if picked is None or not (picked["start"] or picked["end"] or picked["print"]):
+        return None
+    if picked["once"] and picked["above"] != "==":
         return None
     end = picked["end"] or (picked["start"] if picked["above"] == "==" else None)
     if end is None and (exit_line := line_of(picked["exit"])) is not None:

@@ -10,7 +10,10 @@ from ingest.runs.calls.shell import parse_shell_call
 from ingest.runs.trajectory import NO_RESULT, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import JsonRecord, first_text, line_of, list_at, object_at, str_at
 
-_READER = re.compile(r"read|view|notebookread|(?:read|view|open)_?(?:many_|multiple_|text_)?files?")
+_READERS = (
+    "read", "read_file", "readfile", "view", "view_file", "open_file", "notebookread", "read_files",
+    "read_many_files", "read_multiple_files", "read_text_file",
+)  # fmt: skip
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor", "text_editor")
 """Tools that read a file if their `command` is `view`."""
 WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors")
@@ -21,17 +24,32 @@ _SHELLS = (
     "execute_command", "execute", "exec", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command",
     "terminal", "terminal_run_command", "powershell", "run_in_terminal",
 )  # fmt: skip
-_SHOWS_NOTHING = re.compile(
-    # Changes of files are in the patch; listings name files but show nothing in them.
-    r"(?:multi_?|notebook_?)?edit(?:_file)?|(?:multi_|str_?)?replace\w*|create(?:_file|_directory)?|apply_?(?:patch|diff)"
-    r"|(?:write|insert|delete)\w*|patch|glob|ls|list(?:_dir|_directory|_files)?|find_files|file_search"
-    r"|(?:bash|task)output|(?:stop|list|read|kill)_?(?:bash|powershell|shell)|\w*agents?|(?:activate_)?skill"
-    r"|(?:new_|complete_|followup_|mark_)?task(?:_complete|_tracker|create|get|list|stop|update)?"
-    r"|\w*(?:todo|plan|web|mcp|memory|worktree)\w*|(?:ask|cron|exit|fetch|send|switch|team|update)\w*"
-    r"|act_mode_respond|artifact|attempt_completion|batch|codesearch|finish|get_(?:errors|internal_docs|terminal_output)"
-    r"|invalid|monitor|propose_work|question|readlints|remotetrigger|report_intent|request_user_input|slashcommand|sql"
-    r"|structuredoutput|think|toolsearch|view_image|wait|workflow"
-)
+_SHOW_NOTHING = (
+    # Changes of files are in the patch.
+    "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
+    "apply_patch", "applypatch",
+    # Listings name files but show nothing in them.
+    "glob", "ls", "list", "list_dir", "list_directory", "list_files", "find_files", "file_search",
+    "bashoutput", "killshell", "killbash", "write_stdin", "kill_shell", "taskoutput", "taskstop", "task", "agent",
+    "taskcreate", "taskupdate", "tasklist", "taskget", "todowrite", "todoread", "task_tracker", "update_plan",
+    "enterplanmode", "exitplanmode", "askuserquestion", "request_user_input", "skill", "slashcommand", "toolsearch",
+    "structuredoutput", "webfetch", "web_fetch", "websearch", "web_search", "google_web_search", "save_memory",
+    "view_image", "workflow", "spawn_agent", "send_input", "close_agent", "wait", "think", "finish",
+    "mark_task_complete", "send_message", "activate_skill", "ask_user", "write_todos", "enter_plan_mode",
+    "exit_plan_mode", "plan_enter", "plan_exit", "update_topic", "complete_task", "get_internal_docs", "question",
+    "batch", "codesearch", "invalid", "report_intent", "update_todo", "store_memory", "sql", "task_complete",
+    "stop_bash", "stop_powershell", "list_bash", "list_powershell", "list_agents", "read_bash", "write_bash",
+    "read_powershell", "write_powershell", "read_agent", "wait_agent", "resume_agent", "get_memory", "propose_work",
+    "fetch_copilot_cli_documentation", "list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource",
+    "listmcpresourcestool", "readmcpresourcetool", "croncreate", "crondelete", "cronlist", "enterworktree",
+    "exitworktree", "sendmessage", "monitor", "artifact", "remotetrigger", "delete_file", "write_to_file",
+    "replace_in_file", "apply_diff", "insert_content", "attempt_completion", "ask_followup_question", "new_task",
+    "switch_mode", "patch", "interrupt_agent", "followup_task", "web_search_call", "teamcreate", "teamdelete",
+    "writefile", "strreplacefile", "settodolist", "todo_write", "todo_read", "delete", "updatetodos", "readtodos",
+    "readlints", "createplan", "switchmode", "askquestion", "fetch", "use_subagents", "plan_mode_respond",
+    "act_mode_respond", "update_todo_list", "exitspecmode", "fetchurl", "replace_string_in_file", "create_directory",
+    "multi_replace_string_in_file", "insert_edit_into_file", "manage_todo_list", "get_errors", "get_terminal_output",
+)  # fmt: skip
 _PATHS = (
     "file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file", "AbsolutePath",
 )  # fmt: skip
@@ -96,7 +114,7 @@ class ToolCall:
         """Whether it calls a known tool that shows nothing of files."""
         if self.tool in _EDITORS:
             return str_at(self.arguments, "command") != "view"
-        return _SHOWS_NOTHING.fullmatch(self.tool) is not None
+        return self.tool in _SHOW_NOTHING
 
     @property
     def command(self) -> str | list[str]:
@@ -136,7 +154,7 @@ def parse_call(call: ToolCall) -> ParsedCall:
         return parsed if was_run else ParsedCall(reads=parsed.reads, folder=call.folder or "")
     if call.tool in WINDOWED and (windows := [window for window in windows_in(output) if window.start is not None]):
         return ParsedCall(renamed(windows, partial(joined_path, folder)), reads=True, folder=folder)
-    if call.tool not in (*_EDITORS, *_SEARCHES) and not _READER.fullmatch(call.tool):
+    if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
         return ParsedCall(folder=folder, unread=(f"tool {call.name or 'without a name'}",))
     spans = []
     if call.failed or _REFUSED.match(output):

@@ -12,10 +12,10 @@ from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts
-from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, parsed_object, str_at
+from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
-_CALLS = ("function_call", "custom_tool_call")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that continue what an earlier call started
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
 _PRINTED = re.compile(r"(?:thread|turn)\.[a-z]+|item\.(?:started|updated|completed)")
@@ -143,11 +143,16 @@ def _calls(item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] =
     name, value = str_at(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
     arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls, call_id = [(name, arguments)], str_at(item, "call_id")
-    if name == "exec":
+    if str_at(item, "type") == "local_shell_call":
+        calls = [("local_shell", object_at(item, "action"))]
+    elif name == "exec":
         calls = script_calls(str_at(arguments, "input")) or calls
         if ran and any(tool == "exec_command" and not ToolCall(tool, given).command for tool, given in calls):
             # Only the script itself knew some of its commands.
             calls = [call for call in calls if call[0] != "exec_command"] + [("exec_command", given) for given in ran]
+    elif name.endswith("parallel") and "tool_uses" in arguments:
+        uses = objects_at(arguments, "tool_uses")
+        calls = [(str_at(use, "recipient_name").rpartition(".")[2], object_at(use, "parameters")) for use in uses]
     tools, (texts, failed, _) = [ToolCall(*call) for call in calls], output or _Output(None)
     own, whole = [text for text in texts or () if text.strip()], None if texts is None else "\n".join(texts)
     showing = [tool for tool in tools if not tool.shows_nothing]
