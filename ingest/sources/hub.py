@@ -52,10 +52,7 @@ def archive_source(
     archives: Mapping[str, tuple[str, str]],
     base: str = "https://raw.githubusercontent.com",
 ) -> Source:
-    """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`, downloaded when read.
-
-    `archives` maps a path in the benchmark's layout (`datasets`) to the path in the repository and the git blob id.
-    """
+    """Archives of a git repository, downloaded when read; `archives`: path in the layout → path there and blob id."""
 
     def find(path: str) -> Tree | None:
         if path not in archives:
@@ -87,11 +84,7 @@ def archive_source(
 
 
 def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings: tuple[str, ...]) -> Source:
-    """A dataset's files, each downloaded when it is read.
-
-    The commit is looked up on the hub once and recorded in `<cache>/<owner>--<name>.json`; later runs use that commit
-    until the file is deleted.
-    """
+    """A dataset's files, downloaded when read, at a commit that is looked up once and recorded in the cache."""
     home, file = cache / "huggingface", cache / f"{dataset.replace('/', '--')}.json"
     hint, where = (
         f"It is downloaded to {home}.\n  {_INSTEAD.format(benchmark)}",
