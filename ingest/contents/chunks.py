@@ -120,7 +120,7 @@ def _todo(name: str) -> pl.Expr:
 
 
 def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Mapping[str, BuildTarget]) -> pl.DataFrame:
-    """The contents to process: `sha256`, `part` (its index in `stored`), `ending`, and `todo:<maker>` for each maker."""
+    """The contents to process: `sha256`, `part` (its index in `stored`), `ending`, `todo:<maker>` for each maker."""
     text = numbered(lake, "blobs", stored, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
     # The ending of a content is that of its first path with a known one, or null.
     ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
