@@ -86,12 +86,10 @@ def archive_source(
 def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings: tuple[str, ...]) -> Source:
     """A dataset's files, downloaded when read, at a commit that is looked up once and recorded in the cache."""
     home, file = cache / "huggingface", cache / f"{dataset.replace('/', '--')}.json"
-    hint, where = (
-        f"It is downloaded to {home}.\n  {_INSTEAD.format(benchmark)}",
-        f"dataset {dataset} of the Hugging Face hub",
-    )
+    hint, where = f"It is downloaded to {home}.", f"dataset {dataset} of the Hugging Face hub"
+    had = partial(downloading, where=where, hint=f"{hint}\n  {_INSTEAD.format(benchmark)}", is_quiet=say is None)
     if not file.is_file():
-        with downloading(f"the commit of {dataset}", where, hint, is_quiet=say is None):
+        with had(f"the commit of {dataset}"):
             from huggingface_hub import HfApi
 
             info = HfApi().dataset_info(dataset, revision="main", files_metadata=True, timeout=30)
@@ -104,7 +102,7 @@ def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings
     commit = record["commit"]
 
     def opened(path: str) -> IO[bytes]:
-        with downloading(f"{path} of {dataset}", where, hint, is_quiet=say is None):
+        with had(f"{path} of {dataset}"):
             from huggingface_hub import snapshot_download
 
             folder = snapshot_download(
