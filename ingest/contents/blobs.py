@@ -44,10 +44,7 @@ def pool_frames(files: Iterable[_File]) -> tuple[dy.DataFrame[Files], dy.DataFra
 def pool_batches(
     files: Iterable[_File], seen: set[str] | None = None
 ) -> Iterator[tuple[dy.DataFrame[Files], dy.DataFrame[Blobs]]]:
-    """The rows of :func:`pool_frames` in batches of about `BATCH_BYTES` of contents; every position is 0.
-
-    A content is stored once, in the first batch that needs it; contents in `seen` are skipped, new ones added to it.
-    """
+    """The rows of :func:`pool_frames` in batches, with position 0; contents in `seen` are skipped, and others added."""
     columns = table("files").columns
     seen = set() if seen is None else seen
     rows: list[tuple[str, str, str, int]] = []

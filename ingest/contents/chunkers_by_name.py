@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
 from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document
-from ingest.contents.definitions import Found, definitions_of
+from ingest.contents.definitions import definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.programs.command import ANSWER_SECONDS, FUNCTION, JsonCommand
 from lake.code import code_digest
@@ -37,8 +37,8 @@ def with_context(document: Document, cut: Cut) -> Cut:
     """
     if cut.unit != "lines" or cut.failed:
         return cut
-    docs = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs", Found())
-    around = sorted(docs.definitions, key=lambda each: (each.line_start, -each.line_end))
+    definitions, _ = definitions_of(document.text, _ENDINGS.get(document.language, ""))
+    around = sorted(definitions.get("docs", []), key=lambda each: (each.line_start, -each.line_end))
     imports = import_lines(document.text, document.language)[:20]
     texts = []
     for start, end in cut.ranges:

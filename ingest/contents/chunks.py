@@ -12,7 +12,8 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import declared, given_before, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document, measure_cuts
-from ingest.contents.definitions import RULES, Found, definitions_of
+from ingest.contents.definition_nodes import Definition
+from ingest.contents.definitions import RULES, definitions_of
 from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
@@ -32,22 +33,20 @@ _SYMBOLS = ""
 """The key of the definitions among the names of chunkers."""
 
 CRASHED = "the parser crashed"
+_Definitions = tuple[Mapping[str, list[Definition]], str]  # by set of rules, or why there are none
 
 
 def look_through(names: Sequence[str], blobs: pl.DataFrame, failed: str = "") -> dict[str, Sequence[pl.DataFrame]]:
-    """The rows made from some contents, by maker: the definitions, and the chunks of the declared chunkers `names`.
-
-    An error in one content affects no other; `failed` is why none of them can be looked through.
-    """
-    chunkers, lost = resolve_chunkers(names), {"docs": Found(why_not=failed)}
-    definitions, cuts = list[dict[str, Found]](), {name: list[tuple[Cut, Offsets]]() for name in names}
+    """The rows made from contents, by maker: definitions, and chunks by `names`; `failed` is why there are none."""
+    chunkers, definitions = resolve_chunkers(names), list[_Definitions]()
+    cuts = {name: list[tuple[Cut, Offsets]]() for name in names}
     rows = blobs.select("text", "ending", "language", _todo(_SYMBOLS), *map(_todo, names)).iter_rows()
     for (text, ending, language, has_symbols, *todo), points in zip(rows, Offsets.of_blobs(blobs), strict=True):
         if has_symbols:
             try:
-                definitions.append(lost if failed else definitions_of(text, ending))
+                definitions.append(({}, failed) if failed else definitions_of(text, ending))
             except Exception as error:
-                definitions.append({"docs": Found(why_not=f"{type(error).__name__}: {error}")})
+                definitions.append(({}, f"{type(error).__name__}: {error}"))
         document = Document(text, language)
         for chunker in compress(chunkers, todo):
             cut = Cut([], failed=failed) if failed else cut_document(chunker, document)
@@ -121,10 +120,7 @@ def _todo(name: str) -> pl.Expr:
 
 
 def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Mapping[str, BuildTarget]) -> pl.DataFrame:
-    """The contents with text that a maker, a chunker or the search for definitions, has to process.
-
-    Columns: `sha256`, `part` (the index of its part of `blobs`), `ending`, and `todo:<maker>` for every maker.
-    """
+    """The contents to process: `sha256`, `part` (its index in `stored`), `ending`, `todo:<maker>` for each maker."""
     text = numbered(lake, "blobs", stored, lambda blobs: blobs.filter(pl.col("n_lines") > 0).select("sha256"))
     # The ending of a content is that of its first path with a known one, or null.
     ending = pl.col("path").str.extract(r"\.([^./]*)$").str.to_lowercase()
@@ -155,17 +151,17 @@ def _definitions(lake: Lake) -> BuildTarget:
     return BuildTarget(lake, slots, made)
 
 
-def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[Mapping[str, Found]]) -> list[pl.DataFrame]:
+def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[_Definitions]) -> list[pl.DataFrame]:
     """The definitions in some contents: frames of `symbols` per set of rules, then of `rejects` and `symbol_status`."""
     rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
     rejects = Rejects()
-    for content, ending, by_rules in zip(blobs["sha256"], blobs["ending"], definitions, strict=True):
+    for content, ending, (by_rules, why) in zip(blobs["sha256"], blobs["ending"], definitions, strict=True):
         for rules, symbols in by_rules.items():
-            rows[rules] += [(rules, content, *definition) for definition in symbols.definitions]
-        if why := by_rules["docs"].why_not:
+            rows[rules] += [(rules, content, *definition) for definition in symbols]
+        if why:
             rejects.add(f"blob {content}", "symbols", f".{ending} could not be parsed: {why}")
     frames = [pl.DataFrame(rows[rules], schema=table("symbols").columns, orient="row") for rules in RULES]
-    failed = [by_rules["docs"].why_not or None for by_rules in definitions]
+    failed = [why or None for _, why in definitions]
     status = pl.DataFrame({"sha256": blobs["sha256"], "failed": failed}, schema=table("symbol_status").columns)
     return [*frames, rejects.frame("ingest"), status]
 

@@ -1,7 +1,6 @@
 """Definitions in a file, found with tree-sitter by two sets of rules, even if the file has syntax errors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
@@ -158,29 +157,19 @@ RULES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Found:
-    """The definitions that a set of rules finds in a text; `why_not` says why it was not parsed, else it is empty."""
-
-    definitions: list[Definition] = field(default_factory=list)
-    why_not: str = ""
-
-
 def ending_of(path: str) -> str:
     """The text after the last dot of a file name, in lower case; it determines the language. Empty without a dot."""
     _, dot, ending = path.rpartition("/")[2].rpartition(".")
     return ending.lower() if dot else ""
 
 
-def definitions_of(text: str, ending: str) -> dict[str, Found]:
-    """The definitions in a text, by set of rules that supports its path's ending (`h`, not `.h`); bytes are UTF-8."""
+def definitions_of(text: str, ending: str) -> tuple[dict[str, list[Definition]], str]:
+    """The definitions in a text by set of rules that supports its path's ending (`h`, not `.h`), or why it has none."""
     if ending not in LANGUAGES:
-        return {}
+        return {}, ""
     data = text.encode(errors="replace")
-    readers = {"official": official_definitions} if ending in ENDINGS else {}
-    readers["docs"] = docs_definitions
     root = syntax_tree(data, LANGUAGES[ending])
-    return {
-        name: Found(why_not=root) if isinstance(root, str) else Found(read(root, data, ending))
-        for name, read in readers.items()
-    }
+    if isinstance(root, str):
+        return {}, root
+    official = {"official": official_definitions(root, data, ending)} if ending in ENDINGS else {}
+    return {**official, "docs": docs_definitions(root, data, ending)}, ""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import dataframely as dy
 import polars as pl
 
-from ingest.contents.definitions import Found, definitions_of, ending_of
+from ingest.contents.definitions import definitions_of, ending_of
 from lake.offsets import split_lines
 from lake.tables import table
 from lake.tables.of_runs import Edits
@@ -195,7 +195,7 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
 def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
     """The innermost definitions around lines, from 0 (or the line alone), as disjoint spans; all names around."""
     text, _ = decode(data)
-    definitions = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
+    definitions = definitions_of(text, ending_of(path))[0].get("docs", [])
     # Of definitions of over 100 lines, a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))

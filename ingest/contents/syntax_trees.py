@@ -127,12 +127,6 @@ class Piece(NamedTuple):
     sticks: bool = False
 
 
-class _Mark(NamedTuple):
-    child: int
-    line: int
-    field: str
-
-
 def is_annotation(kind: str) -> bool:
     """Whether a kind of node annotates the code below it: a comment, a decorator, an attribute."""
     return "comment" in kind or kind in _ANNOTATIONS
@@ -145,29 +139,30 @@ def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> li
     stays whole.
     """
     children: list[Node] = list(piece.nodes)
-    marks: list[_Mark] = []
+    marks: list[tuple[int, int, str]] = []
     while not marks or (len(marks) == 1 and not once):
         nodes = [node for node in children if node.end_point.row > node.start_point.row]
         if not nodes:
             return []
         children, marks = _children(nodes, piece, before)
-    last = _Mark(len(children), piece.end, "")
-    pieces = []
-    for mark, following in pairwise([*marks, last]):
-        nodes = children[mark.child : following.child]
+    pieces = list[Piece]()
+    for (first, start, field), (after, end, next_field) in pairwise([*marks, (len(children), piece.end, "")]):
+        nodes = children[first:after]
         kind = nodes[0].type if nodes[0].is_named else ""
-        is_first = mark is marks[0]
-        is_head = is_first and (not kind or following.field in BODIES)
-        no_gap = before[following.line] > before[following.line - 1]
-        sticks = piece.sticks if following is last else is_head or (is_annotation(kind) and no_gap)
-        depth = piece.depth if is_first else piece.depth + 1
-        pieces.append(Piece(mark.line, following.line, tuple(nodes), depth, kind, mark.field, sticks))
+        is_head = not pieces and (not kind or next_field in BODIES)
+        no_gap = before[end] > before[end - 1]
+        sticks = piece.sticks if after == len(children) else is_head or (is_annotation(kind) and no_gap)
+        depth = piece.depth + bool(pieces)
+        pieces.append(Piece(start, end, tuple(nodes), depth, kind, field, sticks))
     return pieces
 
 
-def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tuple[list[Node], list[_Mark]]:
+def _children(
+    nodes: Sequence[Node], piece: Piece, before: Sequence[int]
+) -> tuple[list[Node], list[tuple[int, int, str]]]:
+    """The children of nodes; and of each with which a piece begins the number, the line and the field."""
     children: list[Node] = []
-    marks: list[_Mark] = []
+    marks: list[tuple[int, int, str]] = []
     last = piece.start
     for node in nodes:
         cursor = node.walk()
@@ -176,9 +171,9 @@ def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tup
             child = cast("Node", cursor.node)
             line = child.start_point.row
             if not marks:
-                marks.append(_Mark(0, piece.start, cursor.field_name or ""))
+                marks.append((0, piece.start, cursor.field_name or ""))
             elif last < line < piece.end and child.is_named and before[line] > before[piece.start]:
-                marks.append(_Mark(len(children), line, cursor.field_name or ""))
+                marks.append((len(children), line, cursor.field_name or ""))
             children.append(child)
             row, column = child.end_point
             last = max(last, line, row if column else row - 1)

@@ -52,10 +52,7 @@ def archive_source(
     archives: Mapping[str, tuple[str, str]],
     base: str = "https://raw.githubusercontent.com",
 ) -> Source:
-    """Archives of a git repository at a commit, at `<base>/<repository>/<commit>/<path>`, downloaded when read.
-
-    `archives` maps a path in the benchmark's layout (`datasets`) to the path in the repository and the git blob id.
-    """
+    """Archives of a git repository, downloaded when read; `archives`: path in the layout → path there and blob id."""
 
     def find(path: str) -> Tree | None:
         if path not in archives:
@@ -87,18 +84,12 @@ def archive_source(
 
 
 def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings: tuple[str, ...]) -> Source:
-    """A dataset's files, each downloaded when it is read.
-
-    The commit is looked up on the hub once and recorded in `<cache>/<owner>--<name>.json`; later runs use that commit
-    until the file is deleted.
-    """
+    """A dataset's files, downloaded when read, at a commit that is looked up once and recorded in the cache."""
     home, file = cache / "huggingface", cache / f"{dataset.replace('/', '--')}.json"
-    hint, where = (
-        f"It is downloaded to {home}.\n  {_INSTEAD.format(benchmark)}",
-        f"dataset {dataset} of the Hugging Face hub",
-    )
+    hint, where = f"It is downloaded to {home}.", f"dataset {dataset} of the Hugging Face hub"
+    had = partial(downloading, where=where, hint=f"{hint}\n  {_INSTEAD.format(benchmark)}", is_quiet=say is None)
     if not file.is_file():
-        with downloading(f"the commit of {dataset}", where, hint, is_quiet=say is None):
+        with had(f"the commit of {dataset}"):
             from huggingface_hub import HfApi
 
             info = HfApi().dataset_info(dataset, revision="main", files_metadata=True, timeout=30)
@@ -111,7 +102,7 @@ def _dataset_source(benchmark: str, cache: Path, say: Say, dataset: str, endings
     commit = record["commit"]
 
     def opened(path: str) -> IO[bytes]:
-        with downloading(f"{path} of {dataset}", where, hint, is_quiet=say is None):
+        with had(f"{path} of {dataset}"):
             from huggingface_hub import snapshot_download
 
             folder = snapshot_download(

@@ -25,7 +25,6 @@ def is_searched(path: str, data: bytes) -> bool:
 
 
 _Row = tuple[str | None, str | None, bytes | None]  # path, git's id of the content, content
-_OTHER_CONTENT = "its content is not what blob_sha says"
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
 """Column → its allowed types; a file may lack `blob_sha`."""
 
@@ -54,29 +53,27 @@ def parquet_files(
 
 def checked_files(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterator[TreeFile]:
     """The files of a repository from rows of path, git's id of the content (or None) and content, as `Repository`."""
-    seen: set[str] = set()
+    seen = set[str]()
     for path, blob_id, data in rows:
-        reason = _fault(path, blob_id, data) or ("occurs more than once; the first is read" * (path in seen))
-        is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
-        if path is None or data is None or (reason and not is_replaced):
+        reason, is_replaced, parts = "", False, (path or "").split("/")
+        if path is None or data is None:
+            reason = "its path or its content is missing"
+        elif path.startswith("/") or ".." in parts:
+            reason = "the path leaves the repository"
+        elif "" in parts or "." in parts or "\0" in path:
+            reason = "not a path that git can store"
+        elif len(data) > MAX_FILE_BYTES:
+            reason = f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
+        elif blob_id is not None and blob_id.lower() != git_blob_id(data, len(blob_id)):
+            is_replaced = "\ufffd".encode() in data
+            reason = "" if is_replaced else "its content is not what blob_sha says"
+        elif path in seen:
+            reason = "occurs more than once; the first is read"
+        if path is None or data is None or reason:
             rejects.add(where, f"path {path}", reason)
         else:
             seen.add(path)
             yield TreeFile(path, data, is_replaced)
-
-
-def _fault(path: str | None, blob_id: str | None, data: bytes | None) -> str:
-    if path is None or data is None:
-        return "its path or its content is missing"
-    parts = path.split("/")
-    if path.startswith("/") or ".." in parts:
-        return "the path leaves the repository"
-    if "" in parts or "." in parts or "\0" in path:
-        return "not a path that git can store"
-    if len(data) > MAX_FILE_BYTES:
-        return f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
-    is_other = blob_id is not None and blob_id.lower() != git_blob_id(data, len(blob_id))
-    return _OTHER_CONTENT if is_other else ""
 
 
 def git_blob_id(data: bytes, n_digits: int = 40) -> str:

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from ingest.benchmarks.contextbench.gold import GoldSpan, decode_gold, docs_path, is_missing, span_of
 from ingest.benchmarks.fields import MISSING, FieldError, ForeignRow, check, get_path, parsed
-from ingest.contents.definitions import Found, definitions_of, ending_of
+from ingest.contents.definitions import definitions_of, ending_of
 from ingest.sources.strict_yaml import shown
 from lake.offsets import split_lines
 from lake.text import decode, listed
@@ -143,7 +143,7 @@ def locate(
         text = decode(files[path])[0]
         if name:
             dotted = "." + re.sub(r"[:#.]+", ".", name)
-            every = definitions_of(text, ending_of(path)).get("docs", Found()).definitions
+            every = definitions_of(text, ending_of(path))[0].get("docs", [])
             called = [each for each in every if f".{each.qualified_name}".endswith(dotted)]
             called = [each for each in called if f".{each.qualified_name}" == dotted] or called
             if len(called) != 1:

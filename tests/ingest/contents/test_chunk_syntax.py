@@ -7,9 +7,8 @@ from tree_sitter_language_pack import get_parser
 
 import ingest.contents.syntax_trees as tree
 from ingest.contents.chunkers import Cut, Document
-from ingest.contents.chunkers.definition import MAX_CLASS, definition
 from ingest.contents.chunkers.lines import fixed_nws
-from ingest.contents.chunkers.syntax import syntax
+from ingest.contents.chunkers.syntax import MAX_CLASS, definition, syntax
 
 
 def chunks(text: str, n: int, language: str = "python") -> list[str]:

@@ -6,24 +6,24 @@ from lake.text import LANGUAGES
 
 
 def docs(text: str, ending: str) -> list[str | None]:
-    return [row.qualified_name for row in definitions_of(text, ending)["docs"].definitions]
+    return [row.qualified_name for row in definitions_of(text, ending)[0]["docs"]]
 
 
 def official(text: str, ending: str) -> list[tuple[str, str | None]]:
-    definitions = definitions_of(text, ending)["official"].definitions
+    definitions = definitions_of(text, ending)[0]["official"]
     assert {row.qualified_name for row in definitions} <= {None}
     return [(row.kind, row.name) for row in definitions]
 
 
 def test_a_definition_has_its_place_and_names() -> None:
     text = "# é\n@d\nclass A:\n    def b(self):\n        pass\n\n\nx = 1\n"
-    by_rules = definitions_of(text, "py")
-    assert by_rules["docs"].definitions == [
+    by_rules, _ = definitions_of(text, "py")
+    assert by_rules["docs"] == [
         Definition(8, 46, "class_definition", "A", "A", 2, 5),
         Definition(21, 46, "function_definition", "b", "A.b", 3, 5),
     ]
     assert text.encode()[21:46] == b"def b(self):\n        pass"
-    spans = [(row.byte_start, row.byte_end, row.name) for row in by_rules["official"].definitions]
+    spans = [(row.byte_start, row.byte_end, row.name) for row in by_rules["official"]]
     assert spans == [(8, 46, "A"), (21, 46, "b")]
 
 
@@ -239,15 +239,13 @@ def test_scala() -> None:
 
 def test_every_ending_has_rules_and_a_grammar() -> None:
     for ending in LANGUAGES:
-        by_rules = definitions_of("", ending)
-        assert {name: symbols.why_not for name, symbols in by_rules.items()} == dict.fromkeys(
-            RULES if ending in ENDINGS else ["docs"], ""
-        )
+        by_rules = {rules: list[object]() for rules in (RULES if ending in ENDINGS else ["docs"])}
+        assert definitions_of("", ending) == (by_rules, "")
     assert sorted(set(LANGUAGES) - ENDINGS) == ["cjs", "cxx", "hh", "mjs", "pyi"]
 
 
 def test_an_ending_that_nobody_knows_has_no_answer() -> None:
-    assert definitions_of("def f(): pass", "md") == definitions_of("def f(): pass", "") == {}
+    assert definitions_of("def f(): pass", "md") == definitions_of("def f(): pass", "") == ({}, "")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents.definition_nodes import MAX_NAME
-from ingest.contents.definitions import MAX_ENCLOSING, Found, definitions_of
+from ingest.contents.definitions import MAX_ENCLOSING, definitions_of
 from lake.offsets import Offsets
 from lake.text import LANGUAGES
 
@@ -21,16 +21,16 @@ _TEXTS = st.one_of(st.text(), st.lists(_PIECES).map("".join), st.lists(_PIECES, 
 def test_any_text_has_sorted_rows_within_it_each_once(text: str, ending: str) -> None:
     data = text.encode()
     starts = Offsets.between_lines(text).byte[:-1].tolist()
-    by_rules = definitions_of(text, ending)
+    by_rules, _ = definitions_of(text, ending)
     for symbols in by_rules.values():
-        places = [(row.byte_start, -row.byte_end, row.kind) for row in symbols.definitions]
+        places = [(row.byte_start, -row.byte_end, row.kind) for row in symbols]
         assert places == sorted(set(places))
-        for row in symbols.definitions:
+        for row in symbols:
             assert 0 <= row.byte_start <= row.byte_end <= len(data)
             assert 0 <= row.line_start <= row.line_end <= len(starts)
             assert row.byte_start >= starts[row.line_start] if row.line_start < len(starts) else row.line_start == 0
             assert row.byte_end <= (starts[row.line_end] if row.line_end < len(starts) else len(data))
-    assert all(row.name and row.qualified_name for row in by_rules["docs"].definitions)
+    assert all(row.name and row.qualified_name for row in by_rules.get("docs", []))
 
 
 @pytest.mark.parametrize(
@@ -46,23 +46,23 @@ def test_any_text_has_sorted_rows_within_it_each_once(text: str, ending: str) ->
 )
 def test_deep_nesting_is_looked_through(ending: str, opening: str, closing: str) -> None:
     depth = 10_000
-    symbols = definitions_of(opening * depth + closing * depth, ending)["docs"]
-    assert len(symbols.definitions) == (0 if opening == "(" else depth) or symbols.why_not
-    depths = [len((row.qualified_name or "").split(".")) for row in symbols.definitions]
+    by_rules, why = definitions_of(opening * depth + closing * depth, ending)
+    symbols = by_rules.get("docs", [])
+    assert len(symbols) == (0 if opening == "(" else depth) or why
+    depths = [len((row.qualified_name or "").split(".")) for row in symbols]
     assert max(depths, default=0) <= MAX_ENCLOSING + 1
 
 
 def test_an_endless_name_is_cut() -> None:
-    for symbols in definitions_of(f"def {'x' * 100_000}(): pass\n", "py").values():
-        assert [row.name for row in symbols.definitions] == ["x" * MAX_NAME]
+    for symbols in definitions_of(f"def {'x' * 100_000}(): pass\n", "py")[0].values():
+        assert [row.name for row in symbols] == ["x" * MAX_NAME]
 
 
 def test_syntax_errors_cost_only_what_they_spoil() -> None:
     text = "class A:\n    def b(self):\n        return 1 +\n\ndef d():\n    pass\n"
-    assert [row.qualified_name for row in definitions_of(text, "py")["docs"].definitions] == ["A", "A.b", "d"]
+    assert [row.qualified_name for row in definitions_of(text, "py")[0]["docs"]] == ["A", "A.b", "d"]
 
 
 def test_a_language_without_a_grammar_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LANGUAGES, "py", "parseltongue")
-    by_rules = definitions_of("def f(): pass\n", "py")
-    assert by_rules == dict.fromkeys(["official", "docs"], Found(why_not="no grammar for 'parseltongue'"))
+    assert definitions_of("def f(): pass\n", "py") == ({}, "no grammar for 'parseltongue'")

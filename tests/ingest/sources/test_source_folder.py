@@ -6,17 +6,21 @@ from pathlib import Path
 import pytest
 
 from ingest.sources.folder import open_folder, read_folder
-from ingest.sources.tree import Source
+from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
 from tests.tiny import put, refused
 
 MARKERS = ("datasets", "repositories")
 
 
-def paths(source: Source, folder: str = "datasets") -> list[str]:
+def found(source: Source, folder: str = "datasets") -> Tree:
     tree = source.find(folder)
     assert tree is not None
-    return [entry.path for entry in tree.entries]
+    return tree
+
+
+def paths(source: Source, folder: str = "datasets") -> list[str]:
+    return [entry.path for entry in found(source, folder).entries]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +75,7 @@ def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Pat
     with zipfile.ZipFile(tmp_path / "datasets/datasets.zip", "w") as made:
         made.writestr("a.jsonl", b"{}")
     source = open_folder(tmp_path, "repoeval", markers=MARKERS)
-    tree = source.find("datasets")
-    assert tree is not None
-    assert (tree.location, [entry.path for entry in tree.entries]) == ("datasets/datasets.zip", ["a.jsonl"])
+    assert (found(source).location, paths(source)) == ("datasets/datasets.zip", ["a.jsonl"])
     put(tmp_path / "datasets/b.jsonl", b"x")
     assert paths(source) == ["b.jsonl", "datasets.zip"]
 
@@ -157,10 +159,6 @@ def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Pa
     source = open_folder(snapshot, "contextbench")
     assert source.label == ""
     for path in (".", "data"):
-        tree = source.find(path)
-        assert tree is not None
-        assert [entry.path for entry in tree.entries] == ["data/test.parquet" if path == "." else "test.parquet"]
-        assert tree.entries[0].read() == b"x"
-    everything = source.find(".")
-    assert everything is not None
-    assert everything.refused == dict.fromkeys(["other", "refs"], "a link that leaves the folder")
+        assert paths(source, path) == ["data/test.parquet" if path == "." else "test.parquet"]
+        assert found(source, path).entries[0].read() == b"x"
+    assert found(source, ".").refused == dict.fromkeys(["other", "refs"], "a link that leaves the folder")
