@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -15,13 +14,6 @@ from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_meas
 from report.editions import EDITION_TAG
 from report.models import MEASURE
 
-LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "items": ("patch", "target_text"),
-    "run_items": ("completion",),
-    "hits": ("byte_start", "byte_end", "chunk_no", "score"),
-}
-"""Columns published empty: texts of data sets and models, and columns that would be half of the bytes of hits."""
-
 DEPTH, CHARACTERS = 10, 8_000
 """Results published per ranking: the first DEPTH, and those within CHARACTERS; scores are of the whole ranking."""
 
@@ -29,6 +21,10 @@ _OF_BENCHMARK = (
     "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "usage", "hits",
     "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "comparisons", "ranks", "boards",
 )  # fmt: skip
+LEFT_OUT = {each.table: each.without for each in DOWNLOADS if each.without and each.table in _OF_BENCHMARK}
+LEFT_OUT["hits"] = ("byte_start", "byte_end", "chunk_no", "score")
+"""Columns published empty: texts of data sets and models, and columns that would be half of the bytes of hits."""
+
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
 _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships}

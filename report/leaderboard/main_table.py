@@ -51,9 +51,9 @@ def choices_of(board: Board) -> dict[str, Any] | None:
         return None
     means = {(row["chunker"], row["retriever"]): row["mean"] for row in cells.iter_rows(named=True)}
     grid = [mean for (chunker, retriever), mean in means.items() if chunker and retriever]
-    shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").iter_rows()
+    shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
     answer = which_matters_more(
-        {factor: (share, low, high) for factor, share, low, high in shares},
+        shares.rows_by_key("factor", unique=True),
         len(grid),
         too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
         unit=ITEM if board.is_of_items else REPOSITORY,
