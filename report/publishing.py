@@ -66,11 +66,9 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     before = new.cum_sum().over("run_id", "item_id", "part", order_by=["step", "rank"]) - new
     is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH) | (before <= CHARACTERS)
     frames["hits"] = frames["hits"].filter(is_shown).join(chance, on="run_id", how="anti", maintain_order="left")
-    for kind in ("chunker", "retriever"):
-        used = runs.select(name=pl.col(kind)).unique()
-        frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
-    measured = frames["aggregates"].select(name="metric").unique()
-    frames["metrics"] = lake.read("metrics").join(measured, on="name", how="semi", maintain_order="left")
+    used = {"chunkers": runs["chunker"], "retrievers": runs["retriever"], "metrics": frames["aggregates"]["metric"]}
+    for table_name, names in used.items():
+        frames[table_name] = lake.read(table_name).filter(pl.col("name").is_in(names.unique().implode()))
     # Of contents, an item's page needs only the lengths of files that are named by gold or hits.
     shown_files = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")
