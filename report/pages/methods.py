@@ -131,9 +131,8 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
     others, of = stored.filter(pl.col("protocol") != shown[0].name), ["protocol_other", *MEASURE]
     both = first.join(others, on=[*MEASURE, "average", "run_id"], suffix="_other").sort("run_id")
-    summary = both.group_by(*of, "average").agg(
-        *medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest)
-    )
+    grouped = both.group_by(*of, "average")
+    summary = grouped.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
     # Ratios of sums where there are any, else means over items.
     known = summary.sort("average").rows_by_key(of, named=True, unique=True)
     differences = []
