@@ -79,8 +79,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     contents = lake.scan("blobs").join(kept.lazy().select("sha256"), on="sha256", how="semi")
     frames["blobs"] = contents.with_columns(text=pl.lit(""), line_starts=pl.lit([], pl.List(pl.Int64))).collect()
     folder = to / name
-    if folder.exists():
-        shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for table_name, frame in frames.items():
         if frame.height:
