@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -15,13 +14,6 @@ from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_meas
 from report.editions import EDITION_TAG
 from report.models import MEASURE
 
-LEFT_OUT: Mapping[str, tuple[str, ...]] = {
-    "items": ("patch", "target_text"),
-    "run_items": ("completion",),
-    "hits": ("byte_start", "byte_end", "chunk_no", "score"),
-}
-"""Columns published empty: texts of data sets and models, and columns that would be half of the bytes of hits."""
-
 DEPTH, CHARACTERS = 10, 8_000
 """Results published per ranking: the first DEPTH, and those within CHARACTERS; scores are of the whole ranking."""
 
@@ -30,6 +22,10 @@ _OF_BENCHMARK = (
     "scores", "step_scores", "aggregates", "ledger", "ledger_means", "effects", "repairs", "comparisons",
     "ranks", "boards",
 )  # fmt: skip
+LEFT_OUT = {each.table: each.without for each in DOWNLOADS if each.without and each.table in _OF_BENCHMARK}
+LEFT_OUT["hits"] = ("byte_start", "byte_end", "chunk_no", "score")
+"""Columns published empty: texts of data sets and models, and columns that would be half of the bytes of hits."""
+
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
 """The columns whose values begin with the benchmark's name."""
 _SHIPPED = {download.table: download for download in DOWNLOADS if download.ships}
@@ -71,11 +67,9 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     before = new.cum_sum().over("run_id", "item_id", "part", order_by=["step", "rank"]) - new
     is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH) | (before <= CHARACTERS)
     frames["hits"] = frames["hits"].filter(is_shown).join(chance, on="run_id", how="anti", maintain_order="left")
-    for kind in ("chunker", "retriever"):
-        used = runs.select(name=pl.col(kind)).unique()
-        frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
-    measured = frames["aggregates"].select(name="metric").unique()
-    frames["metrics"] = lake.read("metrics").join(measured, on="name", how="semi", maintain_order="left")
+    used = {"chunkers": runs["chunker"], "retrievers": runs["retriever"], "metrics": frames["aggregates"]["metric"]}
+    for table_name, names in used.items():
+        frames[table_name] = lake.read(table_name).filter(pl.col("name").is_in(names.unique().implode()))
     # Of contents, an item's page needs only the lengths of files that are named by gold or hits.
     shown_files = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
     pools = frames["items"].select("item_id", "pool_id")
@@ -86,8 +80,7 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     contents = lake.scan("blobs").join(kept.lazy().select("sha256"), on="sha256", how="semi")
     frames["blobs"] = contents.with_columns(text=pl.lit(""), line_starts=pl.lit([], pl.List(pl.Int64))).collect()
     folder = to / name
-    if folder.exists():
-        shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for table_name, frame in frames.items():
         if frame.height:

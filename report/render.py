@@ -82,7 +82,7 @@ def _environment() -> Environment:
         bytecode_cache=FileSystemBytecodeCache(),
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=lambda value: visible(value) if type(value) is str else DASH if value is None else value,
     )
     # All functions of `report.format` are filters and globals, under their own names.
     functions = {name: each for name, each in vars(formats).items() if isfunction(each)}
@@ -102,9 +102,3 @@ def _environment() -> Environment:
         "no_interval": NO_INTERVAL,
     }
     return environment
-
-
-def _finalize(value: object) -> object:
-    if type(value) is str:
-        return visible(value)
-    return DASH if value is None else value

@@ -170,8 +170,8 @@ class TablesRead:
         If any of them has scored runs, those that have not are left out. A protocol with scored runs of several tasks
         is listed once per task, because scores of different tasks must not be compared.
         """
-        mine = [each for each in self.protocols.values() if each.benchmark == benchmark and not each.parity_only]
-        mine.sort(key=lambda protocol: (protocol.place, protocol.name))
+        every = sorted(self.protocols.values(), key=lambda protocol: (protocol.place, protocol.name))
+        mine = [each for each in every if each.benchmark == benchmark and not each.parity_only]
         scored = {*self.scored.select("protocol", "task").iter_rows()}
         names = {name for name, _ in scored}
         boards = []

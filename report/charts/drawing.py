@@ -94,8 +94,7 @@ def drawn(
     looks = {kind: look for kind, look in KIND_LOOKS.items() if kind in kinds}
     names = "{" + ", ".join(f"'{kind}': '{look.title}'" for kind, look in looks.items()) + "}"
     colours, shapes = [look.colour for look in looks.values()], [look.shape for look in looks.values()]
-    of_kinds = {"kinds": list(looks), "colours": colours, "shapes": shapes, "legend": f"{names}[datum.label]"}
-    holes = {**holes, **of_kinds}
+    holes = {**holes, "kinds": list(looks), "colours": colours, "shapes": shapes, "legend": f"{names}[datum.label]"}
     # Only panels are compiled with their size: otherwise it is two numbers of the compiled chart.
     compiled = _compiled(layers, size if panels else (1, 1), tuple(panels))
     chart = json.loads(_HOLE.sub(lambda hole: json.dumps(holes[hole[1] or hole[2]]), compiled))

@@ -88,9 +88,8 @@ def line_chart(
     domain = [min(places) / _BEYOND, max(places) * _BEYOND] if has_marks else [1, max(places)]
     holes: dict[str, object] = {"x": titles[0], "x_domain": domain, "y": titles[1], "y_domain": [0, top]}
     holes["x_values"] = _powers(*domain) if has_marks else []
-    is_apart = not front and (
-        len(curves) > MOST_TOGETHER or len({(curves[number].kind, shades[number]) for number in labels}) < len(labels)
-    )
+    n_shades = len({(curves[number].kind, shades[number]) for number in labels})
+    is_apart = not front and (len(curves) > MOST_TOGETHER or n_shades < len(labels))
     layers = _line_layers("linear" if has_marks else "step-after", is_apart, bool(front))
     if is_apart:
         panels = [

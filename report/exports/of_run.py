@@ -11,7 +11,7 @@ from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.errors import Exit, GoldspanError, lookup
 from lake.pools import POOL, chunks_of, files_of, own_pool
 from lake.relevance import RELEVANCE, JudgementInputs
-from lake.store import Lake
+from lake.store import Lake, contents_of
 
 NOTHING = "-"
 """A document of grade 0 in the qrels of an item without relevant documents, so that other tools count the item."""
@@ -69,9 +69,8 @@ class ExportedRun:
             kinds = {"sha256": pl.String(), "byte_start": pl.Int64(), "byte_end": pl.Int64(), "document": pl.String()}
             return pl.DataFrame(schema=POOL | kinds)
         files = files_of(self.lake, self.asked.select("pool_id").collect()["pool_id"]).collect()
-        n_lines = self.lake.scan("blobs").select("sha256", "n_lines")
-        contents = n_lines.filter(pl.col("sha256").is_in(files["sha256"].unique().implode())).collect()
-        cut = chunks_of(self.lake, self.chunker, contents.unique("sha256"), with_blank=self.task.ranks_blank)
+        contents = contents_of(self.lake, files["sha256"].unique(), ["n_lines"])
+        cut = chunks_of(self.lake, self.chunker, contents, with_blank=self.task.ranks_blank)
         chunks = self._named(files.lazy().join(cut, on="sha256")).sort("pool_id", "position", "chunk_no")
         return chunks.select(*POOL, "sha256", "byte_start", "byte_end", "document").collect()
 
@@ -173,10 +172,10 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
         message = f"the chunks that run {run.run_id!r} searched are not known"
         raise GoldspanError(message, hint="Import it again with --chunker.", code=Exit.MISSING)
     pools = items.select("item_id", "pool_id").collect()
-    blobs = lake.scan("blobs").filter(pl.col("sha256").is_in(documents["sha256"].unique().implode()))
-    texts = documents.lazy().join(blobs.select("sha256", "text").unique("sha256"), on="sha256", maintain_order="left")
+    contents = contents_of(lake, documents["sha256"].unique(), ["text"])
     span = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
-    corpus = texts.select("pool_id", "document", text=span.cast(pl.String)).collect()
+    texts = documents.join(contents, on="sha256", maintain_order="left")
+    corpus = texts.select("pool_id", "document", text=span.cast(pl.String))
     judged, ranked = (frame.join(pools, on="item_id", maintain_order="left") for frame in (run.qrels, run.ranking))
     if pools["pool_id"].n_unique() > 1:
         in_its_pool = pl.concat_str("pool_id", pl.lit("/"), "document").alias("document")

@@ -129,9 +129,8 @@ class Board:
         self.averaging = AVERAGES[self.average].meaning
         self.rows, self.unranked = ([row for row in every if row.comparable is flag] for flag in (True, False))
         self.every = [*self.rows, *self.unranked]
-        self.systems, self.apart = (
-            [row for row in rows if not row.run.baseline] for rows in (self.rows, self.unranked)
-        )
+        self.systems = [row for row in self.rows if not row.run.baseline]
+        self.apart = [row for row in self.unranked if not row.run.baseline]
         self.in_parts = [*self.systems, *self.apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.numbers = numbers.filter(pl.col("run_id").is_in(list(self.runs)))

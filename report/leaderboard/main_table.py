@@ -51,9 +51,9 @@ def choices_of(board: Board) -> dict[str, Any] | None:
         return None
     means = {(row["chunker"], row["retriever"]): row["mean"] for row in cells.iter_rows(named=True)}
     grid = [mean for (chunker, retriever), mean in means.items() if chunker and retriever]
-    shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").iter_rows()
+    shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
     answer = which_matters_more(
-        {factor: (share, low, high) for factor, share, low, high in shares},
+        shares.rows_by_key("factor", unique=True),
         len(grid),
         too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
         unit=ITEM if board.is_of_items else REPOSITORY,
@@ -122,10 +122,8 @@ def controls_of(board: Board) -> dict[str, Any]:
     known = list(dict.fromkeys(column.granularity for column in board.columns))
     # With four granularities or more, the table can be limited to one.
     levels = sorted(known, key=[*_LEVELS, *known].index) if len(known) >= 4 else []
-    n_items = pl.col("n_items")
-    sizes = board.by_slice.group_by("slice", "slice_value").agg(
-        n_items.max(), asked=(n_items - pl.col("n_not_applicable")).max()
-    )
+    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=n_asked)
     values = {name: sorted(of, key=lambda row: number_key(row[0])) for name, of in sizes.rows_by_key("slice").items()}
     # A slice with a single value contains the same items as `all`, so it is left out.
     kept = [name for name in values if len(values[name]) > 1 or name in (ALL_ITEMS, board.slice[0])]

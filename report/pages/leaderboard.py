@@ -78,8 +78,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
         description = f"{benchmark.title}: {sections[0]['verdict']}" if boards and boards[0].every else ""
         yield Page(board_page(name), benchmark.title, "leaderboard.html", values, description, files)
         if costs is not None:
-            path, title = board_page(name, "-all"), f"{benchmark.title}: every number"
-            yield Page(path, title, "leaderboard-all.html", values)
+            title = f"{benchmark.title}: every number"
+            yield Page(board_page(name, "-all"), title, "leaderboard-all.html", values)
 
 
 def _section(board: Board) -> dict[str, Any]:

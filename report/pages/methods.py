@@ -60,15 +60,14 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
 
 def _side(lake: Lake, benchmark: BenchmarkRow, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark's cells in the comparison of benchmarks; task, gold and metric are of its first board, if any."""
-    cells = dict.fromkeys(("Query", "Pool", "Gold", "Ranked by", "Gold per item"), DASH)
-    for board in boards[:1]:
-        gold, task = board.protocol.gold, board.task
-        if task:
-            cells |= {"Query": task.query, "Pool": task.pool}
-        cells["Gold"] = benchmark.gold_rules.get(gold, gold)
-        cells["Ranked by"] = f"{board.primary.title}, under {board.protocol.short}"
-        cells["Gold per item"] = gold_of_an_item(lake, benchmark.name, gold)
-    return cells | {
+    board = boards[0] if boards else None
+    gold, task = board.protocol.gold if board else "", board.task if board else None
+    return {
+        "Query": task.query if task else DASH,
+        "Pool": task.pool if task else DASH,
+        "Gold": benchmark.gold_rules.get(gold, gold) or DASH,
+        "Ranked by": f"{board.primary.title}, under {board.protocol.short}" if board else DASH,
+        "Gold per item": gold_of_an_item(lake, benchmark.name, gold),
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
         "Repositories": count(benchmark.n_repos),
         "Languages": ", ".join(benchmark.languages) or DASH,
@@ -132,9 +131,8 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     columns = [column for column in columns_of(facts, first) if column.rule.direction != "neither"]
     others, of = stored.filter(pl.col("protocol") != shown[0].name), ["protocol_other", *MEASURE]
     both = first.join(others, on=[*MEASURE, "average", "run_id"], suffix="_other").sort("run_id")
-    summary = both.group_by(*of, "average").agg(
-        *medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest)
-    )
+    grouped = both.group_by(*of, "average")
+    summary = grouped.agg(*medians, n=pl.len(), largest=apart.get(furthest), run=pl.col("run_id").get(furthest))
     # Ratios of sums where there are any, else means over items.
     known = summary.sort("average").rows_by_key(of, named=True, unique=True)
     differences = []
