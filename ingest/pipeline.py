@@ -12,17 +12,16 @@ from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, w
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows, part_of, table_rows
 from ingest.benchmarks.repoeval import NEEDS_RULE
 from ingest.contents.blobs import Contents
-from ingest.contents.chunkers import Chunker
+from ingest.contents.chunkers import NamedChunker
 from ingest.contents.chunks import cut_contents, look_through
 from ingest.contents.processes import Workers
+from ingest.rejects import Rejects
 from ingest.sources.tree import Source
 from lake.catalog.benchmarks.beir import Collection
-from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, sha256_of
 from lake.make import BuildTarget, made_from, target_of, write_if_changed
 from lake.outcome import Outcome
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED, declared_rows
 from lake.tables.ingested import Items, Pools
@@ -35,7 +34,7 @@ def ingest(
     source: Source,
     *,
     subsets: Sequence[str],
-    chunkers: Sequence[Resolved[Chunker]],
+    chunkers: Sequence[NamedChunker],
     workers: Workers,
     limit: int | None = None,
     needs: bool = False,

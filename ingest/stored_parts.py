@@ -9,7 +9,7 @@ from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.runs.importing import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
-from lake.benchmarks import query_rules
+from lake.benchmarks import TASKS
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import BuildTarget, Slot
@@ -68,7 +68,8 @@ def whole_part(lake: Lake, benchmark: Benchmark, part: str, stamp: str = "") -> 
 
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     """The Hive folders of the queries: one for each query rule that a task of the benchmark names."""
-    return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.kind)]
+    rules = {task.query for task in TASKS.values() if task.benchmark == benchmark.kind}
+    return [{"benchmark": benchmark.name, "query": rule} for rule in sorted(rules)]
 
 
 def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:

@@ -18,11 +18,6 @@ TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
 """Every declared task by name; a file that names no task is imported for its benchmark's first one."""
 
 
-def query_rules(benchmark: str) -> list[str]:
-    """The names of the query rules that a declared benchmark's tasks use, sorted."""
-    return sorted({task.query for task in TASKS.values() if task.benchmark == benchmark})
-
-
 @functools.cache
 def protocols() -> Mapping[str, Protocol]:
     """Every declared protocol by name."""

@@ -3,14 +3,12 @@
 import importlib
 import importlib.util
 import pkgutil
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from lake.errors import Exit, GoldspanError, located, shown_path, unknown_name
+from lake.errors import Exit, GoldspanError, located, shown_path
 
 
 class Named(Protocol):
@@ -40,8 +38,6 @@ CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
     "libraries": tuple(chunker for alias, chunker in CHUNKER_ALIASES.items() if not alias.startswith("code-chunk")),
 }
 """A word → the chunkers it stands for: two families over a range of sizes, and the chunkers of other libraries."""
-
-_PARAMETER = re.compile(r"<(\w+)>")
 
 
 def discover(
@@ -81,22 +77,3 @@ def _imported(name: str, kind: type[_Declared]) -> ModuleType:
         origin = Path(spec.origin) if spec and spec.origin else None
         message = f"this file of {kind.__name__.lower()}s cannot be imported: {located(error, origin)}"
         raise GoldspanError(message, hint="Mend it, or take it out of the folder.", code=Exit.USAGE) from error
-
-
-@dataclass(frozen=True)
-class Resolved(Generic[_Declared]):
-    """A declaration matched by a concrete name, with the integers parsed from that name."""
-
-    name: str
-    declaration: _Declared
-    parameters: Mapping[str, int]
-
-
-def resolve(kind: str, name: str, known: Mapping[str, _Declared]) -> Resolved[_Declared]:
-    """The declaration that matches a concrete name: `fixed-nws-1500` matches `fixed-nws-<n>` with `n = 1500`."""
-    for pattern, declaration in known.items():
-        literals = map(re.escape, _PARAMETER.split(pattern)[::2])
-        if match := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):
-            numbers = map(int, match.groups())
-            return Resolved(name, declaration, dict(zip(_PARAMETER.findall(pattern), numbers, strict=True)))
-    raise unknown_name(name, kind, known)

@@ -5,7 +5,7 @@ functions that make it are the same as when it was written. Nothing else matters
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import polars as pl
@@ -64,22 +64,6 @@ class BuildTarget:
         for name, part, folders in reversed(self.slots):
             if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
-
-    def with_suffix(self, suffix: str) -> "BuildTarget":
-        """The same target with a suffix to its part names: one of several targets that are made alike."""
-        return replace(self, slots=[slot._replace(part=slot.part + suffix) for slot in self.slots])
-
-    def current(self) -> "list[BuildTarget]":
-        """The current ones of all stored targets that equal this one but for a suffix; outdated ones are removed."""
-        parts = [(slot.part, part.name) for slot in self.slots for part in self.lake.parts(slot.table, **slot.folders)]
-        stored = {name.removeprefix(start) for start, name in parts if name.startswith(start)}
-        current = []
-        for target in map(self.with_suffix, sorted(stored)):
-            if target.is_current:
-                current.append(target)
-            else:
-                target.remove()
-        return current
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
         """Make and store the parts unless they are current; return whether they were made."""

@@ -18,13 +18,13 @@ import pytest
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.read import open_source
-from ingest.contents.chunkers import Chunker
+from ingest.contents.chunkers import NamedChunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.tree import Source
 from lake.console import run
-from lake.declarations import Resolved, discover
+from lake.declarations import discover
 from lake.engine import IN_PROCESS
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
@@ -170,7 +170,7 @@ def ingested(
     *,
     benchmark: Benchmark | None = None,
     subsets: Sequence[str] = ("function-2k",),
-    chunkers: Sequence[str | Resolved[Chunker]] = CHUNKERS,
+    chunkers: Sequence[str | NamedChunker] = CHUNKERS,
     limit: int | None = None,
 ) -> Outcome:
     """Ingest a source folder into a lake, as the command does; chunkers by their names, or as they are."""

@@ -8,12 +8,12 @@ import polars as pl
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PoolGroup, SubsetRows, in_one_part
 from ingest.benchmarks.fields import Fields, ForeignRow, check, parse_rows
 from ingest.contents.blobs import pool_frames
+from ingest.rejects import Rejects
 from ingest.sources.rows import ROW_ENDINGS
 from ingest.sources.tree import RawFiles, Source, Tree
 from lake.catalog.benchmarks.beir import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_SOURCE_BYTES
-from lake.rejects import Rejects
 from lake.tables.ingested import Blobs
 from lake.text import counted, listed
 

@@ -9,10 +9,10 @@ import polars as pl
 
 from ingest.benchmarks.fields import Fields
 from ingest.contents.blobs import RawContent
+from ingest.rejects import Rejects
 from ingest.sources.tree import HUB, Entry, RawFiles, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.pools import stratified
-from lake.rejects import Rejects
 from lake.tables.ingested import Blobs, Files, GoldSpans, Items, QueryRows
 from lake.text import counted
 

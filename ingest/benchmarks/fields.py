@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ingest.rejects import Rejects, excerpt_of
 from ingest.sources.rows import read_rows
 from ingest.sources.tree import Entry
-from lake.rejects import Rejects, excerpt_of
 from lake.text import is_encodable
 
 Fields = Mapping[str, tuple[str, ...]]

@@ -18,6 +18,7 @@ from ingest.benchmarks.contextbench.gold import GOLD_KEYS
 from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
+from ingest.rejects import Rejects
 from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import folder_source, read_folder
 from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, form_fault
@@ -26,7 +27,6 @@ from ingest.sources.rows import JsonObject, format_of, read_rows
 from ingest.sources.tree import Entry
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
-from lake.rejects import Rejects
 from lake.text import counted, listed
 
 _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<split>\w+))?")

@@ -16,6 +16,7 @@ import polars as pl
 import typer
 
 from ingest.programs.command import ANSWER_SECONDS
+from ingest.rejects import Rejects
 from ingest.runs.bundled_runs import DECLARATION, SUBMISSIONS, check_submission, import_submissions
 from ingest.runs.find_trajectories import AUTO, REPOSITORY, TASK_FILE, Ids, trajectories_of, trajectory_files
 from ingest.runs.importer import TrajectoryFile
@@ -31,7 +32,6 @@ from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, typed
 from lake.offsets import split_lines
 from lake.outcome import Outcome
 from lake.pools import Where, of_where, parse_items, with_items
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import UNSEARCHED
 from lake.text import counted, escaped, listed

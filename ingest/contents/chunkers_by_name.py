@@ -4,18 +4,17 @@ import importlib
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
-from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document
+from ingest.contents.chunkers import CHUNK, PATH, Chunker, Cut, Document, NamedChunker
 from ingest.contents.definitions import definitions_of
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.programs.command import ANSWER_SECONDS, FUNCTION, JsonCommand
 from lake.code import code_digest
-from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
+from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, discover
 from lake.errors import Exit, GoldspanError, located, unknown_name
 from lake.import_statements import import_lines
 from lake.store import Lake
@@ -25,6 +24,7 @@ CONTEXT = "~context"
 """The suffix of a chunker's name if its chunks are ranked with their context."""
 
 _MAX_LINE = 200
+_PARAMETER = re.compile(r"<(\w+)>")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())}
 
@@ -60,7 +60,7 @@ def default_chunkers() -> list[str]:
     return [name for chunker in chunkers().values() for name in chunker.defaults]
 
 
-def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
+def resolve_chunkers(names: Sequence[str]) -> list[NamedChunker]:
     """The chunkers for concrete names, aliases or names of sets, each once, in the order first named."""
     each = [member for name in names for member in CHUNKER_SETS.get(name, (name,))]
     wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
@@ -68,7 +68,7 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
 
 
 @cache
-def _resolve(name: str) -> Resolved[Chunker]:
+def _resolve(name: str) -> NamedChunker:
     resolved = declared(name)
     if resolved is None:
         raise unknown_name(name, "chunker", [*chunkers(), *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS])
@@ -89,10 +89,14 @@ def _resolve(name: str) -> Resolved[Chunker]:
     return replace(resolved, name=f"{resolved.name}{CONTEXT}", declaration=in_context)
 
 
-def declared(name: str) -> Resolved[Chunker] | None:
+def declared(name: str) -> NamedChunker | None:
     """The declared chunker of a concrete name, whether or not its packages are installed; None if there is none."""
-    with suppress(GoldspanError):
-        return resolve("chunker", name.removesuffix(CONTEXT), chunkers())
+    plain = name.removesuffix(CONTEXT)
+    for pattern, chunker in chunkers().items():
+        literals = map(re.escape, _PARAMETER.split(pattern)[::2])
+        if match := re.fullmatch(r"([1-9]\d{0,8})".join(literals), plain):
+            numbers = map(int, match.groups())
+            return NamedChunker(plain, chunker, dict(zip(_PARAMETER.findall(pattern), numbers, strict=True)))
     return None
 
 
@@ -109,7 +113,7 @@ def absence(chunker: Chunker) -> str:
 
 def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = ANSWER_SECONDS
-) -> list[Resolved[Chunker]]:
+) -> list[NamedChunker]:
     """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
     own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
@@ -132,7 +136,7 @@ def given_before(lake: Lake) -> dict[str, str]:
     return dict(lake.scan("chunkers").select("name", "command").drop_nulls().sort("name").collect().iter_rows())
 
 
-def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
+def _given_now(given: str, seconds: float) -> NamedChunker:
     """The chunker for `NAME=COMMAND` or `NAME=module:function`; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
     fault = "" if what else "must be followed by = and a command"
@@ -147,7 +151,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
         meaning, cut, command = "Chunks with your Python function", _function(what), None
     else:
         meaning, cut, command = "Chunks with your command", lambda _: Cut([]), JsonCommand.of(what, seconds=seconds)
-    return Resolved(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
+    return NamedChunker(name, Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command), {})
 
 
 def _function(what: str) -> Callable[..., Cut]:

@@ -7,13 +7,12 @@ import dataframely as dy
 import numpy as np
 import polars as pl
 
-from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.contents.chunkers import Cut, Document, LineRange, NamedChunker, Unit
 from ingest.programs.command import JsonCommand
-from lake.declarations import Resolved
+from ingest.rejects import Rejects
 from lake.errors import file_of, located
 from lake.exact import Integers
 from lake.offsets import Offsets
-from lake.rejects import Rejects
 from lake.tables import table
 from lake.tables.ingested import Chunks, ChunkStatus, RejectRows
 from lake.text import is_encodable, listed
@@ -30,7 +29,7 @@ class Chunked(NamedTuple):
     status: dy.DataFrame[ChunkStatus]
 
 
-def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
+def cut_document(chunker: NamedChunker, document: Document) -> Cut:
     """A chunker's cut of a document, not yet checked; an exception becomes the cut's `failed`."""
     try:
         cut = chunker.declaration.chunk(document, **chunker.parameters)
@@ -40,7 +39,7 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
         return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
 
 
-def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
+def chunk_blobs(chunker: NamedChunker, blobs: pl.DataFrame) -> Chunked:
     """Cut contents, each on its own, and measure the chunks."""
     documents = [Document(text, language) for text, language in blobs.select("text", "language").iter_rows()]
     if command := chunker.declaration.command:

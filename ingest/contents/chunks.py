@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from itertools import compress
@@ -9,19 +10,18 @@ from itertools import compress
 import polars as pl
 
 from ingest.contents.blobs import pool_frames
-from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers import Cut, Document, NamedChunker
 from ingest.contents.chunkers_by_name import declared, given_before, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document, measure_cuts
 from ingest.contents.definition_nodes import Definition
 from ingest.contents.definitions import RULES, definitions_of
 from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
-from lake.declarations import Resolved
+from ingest.rejects import Rejects
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import BuildTarget, Slot, made_from, write_if_changed
 from lake.offsets import Offsets
 from lake.outcome import Outcome
-from lake.rejects import Rejects
 from lake.store import Lake, Part, numbered
 from lake.tables import SEARCHED, declared_rows, table
 from lake.text import LANGUAGES, counted, percent
@@ -58,7 +58,7 @@ def look_through(names: Sequence[str], blobs: pl.DataFrame, failed: str = "") ->
 def cut_contents(
     lake: Lake,
     benchmark: str,
-    chunkers: Sequence[Resolved[Chunker]],
+    chunkers: Sequence[NamedChunker],
     say: Callable[[str], None],
     result: Outcome,
     workers: Workers | None = None,
@@ -98,7 +98,7 @@ def cut_contents(
         tables |= {chunker.name: [*chunk_blobs(chunker, blobs.filter(_todo(chunker.name)))] for chunker in given}
         for name, target in made.items():
             if contents := blobs.filter(_todo(name))["sha256"].to_list():
-                target.with_suffix(fingerprint(contents)[:16]).write(*tables[name])
+                _batch(target, fingerprint(contents)[:16]).write(*tables[name])
         # Freed before the next batch is read.
         del blobs, jobs, done, made_of, by_maker, tables
         if start + batch.height < todo.height:
@@ -107,7 +107,7 @@ def cut_contents(
         if todo.height > 500:
             # After so many contents, the processes hold much memory.
             workers.stop()
-        if n_failed := sum(part.scan("rejects").collect().height for part in made[_SYMBOLS].current()):
+        if n_failed := sum(part.scan("rejects").collect().height for part in _current(made[_SYMBOLS])):
             result.rejected += n_failed
             message = f"symbols: {counted(n_failed, 'file')} could not be parsed (reasons: table rejects)"
             result.warnings.append(message)
@@ -131,12 +131,30 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
     todo = text.lazy().join(endings, on="sha256")
     for name, target in made.items():
         status = "chunk_status" if name else "symbol_status"
-        done = [part.scan(status).select("sha256").collect() for part in target.current()]
+        done = [part.scan(status).select("sha256").collect() for part in _current(target)]
         seen = pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])["sha256"]
         todo = todo.with_columns(pl.col("sha256").is_in(seen.implode()).not_().alias(f"todo:{name}"))
     has_definitions = _todo(_SYMBOLS) & pl.col("ending").is_not_null() if _SYMBOLS in made else pl.lit(value=False)
     todo = todo.with_columns(has_definitions.alias(f"todo:{_SYMBOLS}"))
     return todo.filter(pl.any_horizontal(pl.col("^todo:.*$"))).sort("part", "sha256").collect()
+
+
+def _batch(target: BuildTarget, suffix: str) -> BuildTarget:
+    """The target of one batch of contents: the same parts with a suffix to their names."""
+    return replace(target, slots=[slot._replace(part=slot.part + suffix) for slot in target.slots])
+
+
+def _current(target: BuildTarget) -> list[BuildTarget]:
+    """The stored batches of a target that are current; outdated ones are removed."""
+    lake, current = target.lake, list[BuildTarget]()
+    parts = [(slot.part, part.name) for slot in target.slots for part in lake.parts(slot.table, **slot.folders)]
+    for suffix in sorted({name.removeprefix(start) for start, name in parts if name.startswith(start)}):
+        batch = _batch(target, suffix)
+        if batch.is_current:
+            current.append(batch)
+        else:
+            batch.remove()
+    return current
 
 
 def _definitions(lake: Lake) -> BuildTarget:
@@ -179,7 +197,7 @@ def remove_undeclared(lake: Lake) -> list[str]:
     return [f"{part.name} {what}" for part in gone]
 
 
-def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> BuildTarget:
+def _chunks(lake: Lake, chunker: NamedChunker) -> BuildTarget:
     cuts, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*cuts.grammars, *cuts.libraries)]
     given = [cuts.given, cuts.command.digest] if cuts.command else cuts.given

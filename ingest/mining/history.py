@@ -10,11 +10,11 @@ from typing import NamedTuple
 from filelock import FileLock
 
 from ingest.contents.blobs import SharedContent
+from ingest.rejects import Rejects
 from ingest.sources.git import GitFolder, checked
 from ingest.sources.repository import RepositoryError, checked_files
 from ingest.sources.tree import Repository, TreeFile
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 
 FETCH_SECONDS = 3600.0
 HEAD = "refs/goldspan/head"

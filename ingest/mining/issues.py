@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from ingest.contents.patches import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History
 from ingest.mining.names import GENERATED, TESTS, is_source
+from ingest.rejects import Rejects
 from lake.fingerprint import sha256_of
-from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 MAX_CHANGED_FILES, MAX_CHANGED_LINES, MIN_WORDS = 10, 200, 4

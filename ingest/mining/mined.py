@@ -17,10 +17,10 @@ from ingest.mining.issues import mine_issues
 from ingest.mining.miner import choose, mine_functions
 from ingest.mining.names import GENERATED, Task, is_source, mine_lines
 from ingest.mining.sample import made_tree
+from ingest.rejects import Rejects
 from ingest.sources.git import MAX_BLOB_BYTES, form_fault
 from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 from lake.text import counted, language_of
 
 MINED_TASKS: Mapping[str, tuple[str, str, str]] = {

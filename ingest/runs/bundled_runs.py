@@ -9,6 +9,7 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, StringConstraints
 
 from ingest.benchmarks import benchmarks
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import AUTO, importers_by_name
 from ingest.runs.importing import NoItemKnownError, delete_imported_runs, import_run
 from ingest.runs.request import ImportRequest, Say
@@ -18,7 +19,6 @@ from lake.benchmarks import TASKS
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, lookup
 from lake.make import write_if_changed
 from lake.outcome import Outcome
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted, listed

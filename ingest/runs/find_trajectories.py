@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 import polars as pl
 
 import ingest.runs.formats
+from ingest.rejects import Rejects
 from ingest.runs.importer import Importer, TrajectoryFile, item_in
 from ingest.runs.trajectory import Trajectory
 from ingest.runs.values import str_at
@@ -20,7 +21,6 @@ from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.make import write_if_changed
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import declared_rows
 from lake.text import counted, listed

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
 from ingest.runs.request import ImportJob, ImportRequest, Say
@@ -13,7 +14,6 @@ from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.fingerprint import canonical_json, sha256_of_file
 from lake.make import BuildTarget, Slot, made_from
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES, table
 from lake.text import counted, listed

@@ -15,6 +15,7 @@ import polars as pl
 
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
@@ -23,7 +24,6 @@ from ingest.sources.input_file import InputFile
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.make import made_from
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 from lake.usage import hardware

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from ingest.programs.command import JsonCommand
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
 from ingest.runs.trajectory import BESIDE_CALLS, most_often
@@ -21,7 +22,6 @@ from lake.fingerprint import fingerprint
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
-from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from ingest.contents.patches import edit_rows
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import Ids, TrajectoryFiles, trajectories_of
 from ingest.runs.ranking_rows import REPEATED, measured, with_files
 from ingest.runs.request import ImportJob
@@ -14,7 +15,6 @@ from ingest.runs.usage import LIKE_OUTCOMES, LIKE_PRICES, AgentUsage, PriceList,
 from ingest.runs.values import LAST_LINE
 from ingest.sources.strict_yaml import read_yaml, validated
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
-from lake.rejects import Rejects
 from lake.tables import FINAL, PUBLISHED_READING, STEP, table
 from lake.text import counted, listed
 

@@ -21,11 +21,11 @@ from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock
 
+from ingest.rejects import Rejects
 from ingest.sources.repository import RepositoryError, checked_files
 from ingest.sources.tree import Repository, TreeFile
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.limits import MAX_FILES
-from lake.rejects import Rejects
 from lake.text import listed
 
 GITHUB = "https://github.com"

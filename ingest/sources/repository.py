@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 import polars as pl
 
+from ingest.rejects import Rejects
 from ingest.sources.rows import read_frames
 from ingest.sources.tree import Entry, TreeFile, UnreadableFileError
 from lake.errors import GoldspanError
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
-from lake.rejects import Rejects
 from lake.text import language_of
 
 MAX_SEARCHED_BYTES = 1_000_000

@@ -16,10 +16,10 @@ from typing import NoReturn
 import polars as pl
 import yaml
 
+from ingest.rejects import Rejects, excerpt_of
 from ingest.sources.strict_yaml import parsed_yaml
 from ingest.sources.tree import Entry, UnreadableFileError, read_document
 from lake import limits
-from lake.rejects import Rejects, excerpt_of
 from lake.text import listed
 
 JsonObject = dict[str, object]

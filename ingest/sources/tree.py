@@ -7,10 +7,10 @@ from os import SEEK_END
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from ingest.rejects import Rejects
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_stream
 from lake.limits import MAX_DOCUMENT_BYTES
-from lake.rejects import Rejects
 
 HUB = "hub"
 """The source that downloads: only requested or default subsets are read from it."""

@@ -10,9 +10,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
+from ingest.rejects import Rejects
 from ingest.sources.folder import read_folder
 from lake.limits import MIB, UnreadableParquetError, read_batches
-from lake.rejects import Rejects
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def test_a_parquet_that_claims_more_rows_than_are_read_is_refused(tmp_path: Path
 
 
 def test_refusals_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lake.rejects.MAX_REJECTS", 2)
+    monkeypatch.setattr("ingest.rejects.MAX_REJECTS", 2)
     rejects = Rejects()
     for line in range(5):
         rejects.add("a.jsonl", f"line {line}", "no object")

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from lake.declarations import discover, resolve
+from lake.declarations import discover
 from lake.errors import Exit, GoldspanError
 from tests.tiny import put, refused
 
@@ -53,32 +53,3 @@ def test_a_name_twice_is_an_error_that_says_where(package: Package) -> None:
     with pytest.raises(GoldspanError, match="thing 'one' is declared twice") as caught:
         discover(made, Thing)
     assert caught.value.where == "declared_in_a_test.a and declared_in_a_test.b"
-
-
-KNOWN = {name: Thing(name) for name in ("whole-file", "fixed-<n>", "window-<size>-<step>")}
-
-
-@pytest.mark.parametrize(
-    ("name", "pattern", "parameters"),
-    [
-        ("whole-file", "whole-file", {}),
-        ("fixed-1500", "fixed-<n>", {"n": 1500}),
-        ("window-20-10", "window-<size>-<step>", {"size": 20, "step": 10}),
-    ],
-)
-def test_a_name_is_resolved_with_the_numbers_it_carries(name: str, pattern: str, parameters: dict[str, int]) -> None:
-    resolved = resolve("thing", name, KNOWN)
-    assert (resolved.name, resolved.declaration.name, resolved.parameters) == (name, pattern, parameters)
-
-
-@pytest.mark.parametrize(
-    "name", ["fixed-<n>", "fixed-", "fixed-0", "fixed-01", "fixed--1", "fixed-1.5", "fixed-1500 ", "fixed-9999999999"]
-)
-def test_a_number_is_a_whole_one_from_1_written_one_way(name: str) -> None:
-    with pytest.raises(GoldspanError, match="unknown thing"):
-        resolve("thing", name, KNOWN)
-
-
-def test_an_unknown_name_asks_did_you_mean() -> None:
-    with refused(r"unknown thing 'whole-fil'\n  Did you mean 'whole-file'\?", Exit.USAGE):
-        resolve("thing", "whole-fil", KNOWN)

@@ -76,13 +76,7 @@ def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> Non
     assert again.tally.counts() == {"made": 1, "current": 0, "removed": 0}
 
 
-def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
-    family = target_of(lake, "chunks", part="x-", code=[stratified], chunker="c")
-    family.with_suffix("1").write(chunk_rows("a"))
-    target_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(chunk_rows("a"))
-    target_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(chunk_rows("a"))
-    assert [part.slots[0].part for part in family.current()] == ["x-1"]
-    assert [part.name for part in lake.parts("chunks")] == ["x-1", "y"]
+def test_rows_are_written_if_others_are_stored(lake: Lake) -> None:
     assert write_if_changed(lake, "chunks", "rows", chunk_rows("a", "b"), chunker="c")
     assert not write_if_changed(Lake(lake.root), "chunks", "rows", chunk_rows("a", "b"), chunker="c")
     assert write_if_changed(lake, "chunks", "rows", chunk_rows("a", "b", "c"), chunker="c")

@@ -2,8 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.rejects import Rejects
-from lake.tables import table
 from lake.text import decode, language_of, regex_tokens, words
 
 BYTES = st.one_of(st.binary(), st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\xe2\x82", b"\xff"])).map(b"".join))
@@ -41,30 +39,3 @@ def test_regex_tokens_keep_case_and_marks_and_words_do_not() -> None:
         "def", "Foo_1", "(", "x", ")", ":", "return", "12", ".", "5", "e3",
     ]  # fmt: skip
     assert words("def Foo_1(x): return 12.5e3") == ["def", "foo_1", "x", "return", "12", "5e3"]
-
-
-Row = tuple[str, ...]
-REJECTED: dict[str, tuple[list[Row], list[Row]]] = {
-    "they are sorted by their place": (
-        [("b.jsonl", "line 1", "odd", "{}"), ("a.jsonl", "line 2", "odd")],
-        [("a.jsonl", "line 2", "odd", ""), ("b.jsonl", "line 1", "odd", "{}")],
-    ),
-    "two reasons at one place are one row, and one reason twice is said once": (
-        [("a", "line 1", reason, "x") for reason in ("odd", "old", "odd")],
-        [("a", "line 1", "odd; old", "x")],
-    ),
-    "a long excerpt is cut": ([("a", "line 1", "long", "x" * 5000)], [("a", "line 1", "long", "x" * 200)]),
-    "half a surrogate pair is shown and not stored": (
-        [("a\udcff", "line 1", "odd \ud800", "{\ud83d}")],
-        [("a\\udcff", "line 1", "odd \\ud800", "{\\ud83d}")],
-    ),
-}
-
-
-@pytest.mark.parametrize(("added", "rows"), REJECTED.values(), ids=REJECTED)
-def test_rejects_are_rows(added: list[Row], rows: list[Row]) -> None:
-    rejects = Rejects()
-    for reject in added:
-        rejects.add(*reject)
-    assert len(rejects) == len(added)
-    assert table("rejects").checked(rejects.frame("ingest")).rows() == [("ingest", *row) for row in rows]

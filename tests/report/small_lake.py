@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from evaluate.statistics.boards import CHARACTERS, board_rows
+from ingest.rejects import Rejects
 from lake.catalog.protocol import Primary, Protocol
 from lake.fingerprint import sha256_of
-from lake.rejects import Rejects
 from lake.store import Lake, Part
 from tests.frames import write
 

@@ -10,10 +10,10 @@ from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repos
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
+from ingest.rejects import Rejects
 from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
 

@@ -13,10 +13,10 @@ from ingest.benchmarks.contextbench.rows import OWN_REPOSITORY, Instance
 from ingest.benchmarks.declaration import PoolGroup, SubsetRows
 from ingest.contents.blobs import concat_files, pool_batches, pool_frames
 from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
+from ingest.rejects import Rejects
 from ingest.sources.repository import RepositoryError, is_searched, parquet_files
 from ingest.sources.tree import CommitFiles, RawFiles, Repository
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.rejects import Rejects
 from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
 from lake.text import counted, listed
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan
 from ingest.benchmarks.contextbench.own_gold import LINK, gold_of, is_irrelevant
 from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, columns_of, parse_rows, parsed
+from ingest.rejects import Rejects, excerpt_of
 from ingest.sources.git import form_fault
 from ingest.sources.rows import WHOLE_INPUT
 from ingest.sources.tree import Entry
-from lake.rejects import Rejects, excerpt_of
 from lake.text import counted, language_of
 
 CONTEXTBENCH_FIELDS: Fields = {

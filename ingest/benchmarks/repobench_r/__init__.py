@@ -10,12 +10,12 @@ import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids, part_of
 from ingest.benchmarks.fields import NO_TEXT, FieldError, Fields, ForeignRow, columns_of, parse_rows
+from ingest.rejects import Rejects, excerpt_of
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.offsets import split_lines
-from lake.rejects import Rejects, excerpt_of
 from lake.tables import BLANK_GOLD
 from lake.tables.ingested import Blobs, Files
 from lake.text import is_blank, is_encodable

@@ -9,9 +9,9 @@ import polars as pl
 from ingest.benchmarks.declaration import Benchmark, DataLocation, SubsetRows, in_one_part
 from ingest.benchmarks.fields import MISSING, Fields, ForeignRow, check, get_path, parse_rows, parsed
 from ingest.benchmarks.repoeval.pools import constructed_pools, published_pools, repositories_of
+from ingest.rejects import Rejects
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 from lake.text import counted, is_encodable, language_of
 
 NEEDS_RULE = "needs"

@@ -17,10 +17,10 @@ import polars as pl
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.benchmarks.fields import FieldError, check
 from ingest.contents.blobs import pool_frames
+from ingest.rejects import Rejects
 from ingest.sources.tree import Tree, UnreadableFileError
 from lake.fingerprint import seeded_hash
 from lake.limits import MAX_SOURCE_BYTES
-from lake.rejects import Rejects
 from lake.tables import table
 from lake.tables.ingested import Files
 

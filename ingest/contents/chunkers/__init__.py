@@ -1,6 +1,6 @@
 """Chunkers: they cut a file into the chunks that a retriever ranks. One file each, found by name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -85,3 +85,12 @@ class Chunker:
     command: JsonCommand | None = None
     check: Callable[..., str] | None = None
     text: Callable[[Document, Cut], Cut] | None = None
+
+
+@dataclass(frozen=True)
+class NamedChunker:
+    """A chunker matched by a concrete name, with the numbers in that name."""
+
+    name: str
+    declaration: Chunker
+    parameters: Mapping[str, int]

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents import chunkers_by_name
-from ingest.contents.chunkers import Chunker, Cut, Document, Unit, libraries
+from ingest.contents.chunkers import Chunker, Cut, Document, NamedChunker, Unit, libraries
 from ingest.contents.chunkers.libraries import Split, by_splitter
 from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs
-from lake.declarations import CHUNKER_SETS, Resolved
+from lake.declarations import CHUNKER_SETS
 from lake.errors import Exit
 from lake.offsets import Offsets
 from lake.text import LANGUAGES, decode
@@ -150,7 +150,7 @@ def test_a_missing_library_is_one_error(monkeypatch: pytest.MonkeyPatch, request
 def test_ranges_inside_lines_are_held_against_the_file(unit: Unit) -> None:
     def refusal(*ranges: tuple[int, int]) -> str:
         chunker = Chunker("mine", "Mine", "For a test.", lambda document: Cut(list(ranges), unit=unit))
-        return str(chunk_blobs(Resolved("mine", chunker, {}), blobs("é\nb")).status["failed"].item())
+        return str(chunk_blobs(NamedChunker("mine", chunker, {}), blobs("é\nb")).status["failed"].item())
 
     assert "twice or out of order" in refusal((2, 3), (0, 2))
     assert "empty or outside" in refusal((2, 2))

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import ingest.contents.chunkers
 from ingest.contents.blobs import pool_frames
-from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers_by_name import chunkers, default_chunkers, resolve_chunkers
+from ingest.contents.chunkers import Chunker, Cut, Document, NamedChunker
+from ingest.contents.chunkers_by_name import chunkers, declared, default_chunkers, resolve_chunkers
 from ingest.contents.chunking import Chunked, chunk_blobs
-from lake.declarations import Resolved
 from lake.errors import Exit
 from lake.fingerprint import sha256_of
 from lake.offsets import Offsets, split_lines
@@ -34,8 +33,8 @@ def chunked(name: str, frame: pl.DataFrame) -> Chunked:
     return chunk_blobs(chunker, frame)
 
 
-def answering(chunk: Callable[[Document], object]) -> Resolved[Chunker]:
-    return Resolved("mine", Chunker("mine", "Mine", "For a test.", chunk), {})  # type: ignore[arg-type]  # on purpose
+def answering(chunk: Callable[[Document], object]) -> NamedChunker:
+    return NamedChunker("mine", Chunker("mine", "Mine", "For a test.", chunk), {})  # type: ignore[arg-type]  # on purpose
 
 
 def refusal(chunk: Callable[[Document], object]) -> str:
@@ -61,6 +60,25 @@ def test_an_alias_is_the_chunker_it_stands_for_and_a_name_counts_once() -> None:
 def test_an_unknown_name_asks_what_was_meant(name: str, meant: str) -> None:
     with refused(f"unknown chunker '{name}'.*\n.*{meant}", Exit.USAGE):
         resolve_chunkers(["whole-file", name])
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "parameters"),
+    [
+        ("whole-file", "whole-file", {}),
+        ("fixed-nws-1500", "fixed-nws-<n>", {"n": 1500}),
+        ("window-20-10", "window-<size>-<step>", {"size": 20, "step": 10}),
+    ],
+)
+def test_a_name_is_resolved_with_the_numbers_it_carries(name: str, pattern: str, parameters: dict[str, int]) -> None:
+    chunker = declared(name)
+    assert chunker is not None
+    assert (chunker.name, chunker.declaration.name, chunker.parameters) == (name, pattern, parameters)
+
+
+@pytest.mark.parametrize("number", ["<n>", "", "0", "01", "-1", "1.5", "1500 ", "9999999999"])
+def test_a_number_is_a_whole_one_from_1_written_one_way(number: str) -> None:
+    assert declared(f"fixed-nws-{number}") is None
 
 
 HALVES = '''"""Halves: a file cut in two."""

@@ -8,11 +8,10 @@ from tree_sitter import Parser
 
 from ingest.contents import syntax_trees
 from ingest.contents.blobs import pool_frames
-from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers import Chunker, Cut, Document, NamedChunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.chunks import CRASHED, cut_contents, look_through
 from ingest.contents.processes import Workers
-from lake.declarations import Resolved
 from lake.engine import Engine
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -39,9 +38,7 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
     lake.write("files", pool, part=part, fingerprint=part, benchmark=BENCHMARK.name, kind=kind)
 
 
-def cut(
-    lake: Lake, chunkers: Sequence[Resolved[Chunker]] = (), *, has_symbols: bool = True
-) -> tuple[Outcome, list[str]]:
+def cut(lake: Lake, chunkers: Sequence[NamedChunker] = (), *, has_symbols: bool = True) -> tuple[Outcome, list[str]]:
     result, messages = Outcome(), list[str]()
     with Workers(Engine(1)) as workers:
         cut_contents(lake, BENCHMARK.name, chunkers, messages.append, result, workers if has_symbols else None)
@@ -117,7 +114,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     syntax_trees.syntax_tree.cache_clear()
 
 
-def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
+def lake_of(root: Path) -> tuple[Lake, list[NamedChunker]]:
     lake = Lake(root)
     put(lake, "pets.one", PARSED_FILES)
     return lake, resolve_chunkers(NAMES)
@@ -175,7 +172,7 @@ def afraid_of_cats(document: Document) -> Cut:
 
 
 MEOW = f"tests/ingest/contents/test_one_parse.py:{afraid_of_cats.__code__.co_firstlineno + 3}: RuntimeError: meow"
-AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
+AFRAID = NamedChunker("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
 
 
 def test_a_file_that_cannot_be_cut_is_a_reject_each_time_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:

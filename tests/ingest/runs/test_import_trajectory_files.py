@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import Ids, TrajectoryFiles, importers, trajectory_files
 from ingest.runs.importer import Importer, TrajectoryFile
 from ingest.runs.trajectory import FileSpan
@@ -19,7 +20,6 @@ from ingest.sources.input_file import InputFile
 from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit
 from lake.limits import MAX_DOCUMENT_BYTES
-from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.runs.agents import (
     CATS,

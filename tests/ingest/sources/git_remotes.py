@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from git import Repo
 
+from ingest.rejects import Rejects
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Repository
-from lake.rejects import Rejects
 
 Given = tuple[str, str, bytes]
 """Mode, path and content; of a submodule (`160000`) the content is the commit id."""

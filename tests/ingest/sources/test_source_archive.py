@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.rejects import Rejects
 from ingest.sources import folder
 from ingest.sources.folder import open_archive
 from ingest.sources.rows import JsonObject, read_rows
 from ingest.sources.tree import Entry, UnreadableFileError
 from lake.errors import Exit
-from lake.rejects import Rejects
 from tests.tiny import refused
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.rejects import Rejects
 from ingest.sources import git
 from ingest.sources.git import MAX_BLOB_BYTES, GitFolder, Repositories, checked
 from ingest.sources.repository import RepositoryError
 from lake.errors import Exit
-from lake.rejects import Rejects
 from tests.ingest.sources.git_remotes import Remote, commands, contents, git_that, repositories
 from tests.tiny import refused
 

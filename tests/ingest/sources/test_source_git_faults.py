@@ -21,7 +21,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from ingest.sources.git import Repositories
-from lake.rejects import Rejects
+from ingest.rejects import Rejects
 found = Repositories(Path(sys.argv[1]), base=sys.argv[2]).files("acme/boats", sys.argv[3])
 print([file.data for file in found(Rejects())])
 """

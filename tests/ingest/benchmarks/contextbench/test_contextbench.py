@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from ingest.benchmarks.contextbench.rows import Instance, read_instances
+from ingest.rejects import Rejects
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from ingest.sources.tree import entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
-from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     BURN,

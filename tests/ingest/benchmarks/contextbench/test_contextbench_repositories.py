@@ -9,13 +9,13 @@ from ingest.benchmarks.contextbench.pools import repository_finder
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
+from ingest.rejects import Rejects
 from ingest.sources.hub import open_hub
 from ingest.sources.repository import RepositoryError, parquet_files
 from ingest.sources.tree import RawFiles, Tree, TreeFile
 from lake.engine import IN_PROCESS
 from lake.errors import Exit
 from lake.outcome import Outcome
-from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,

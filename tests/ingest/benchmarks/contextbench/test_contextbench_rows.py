@@ -6,8 +6,8 @@ import pytest
 
 from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, Instance, read_instances, repository_of
 from ingest.benchmarks.fields import ForeignRow
+from ingest.rejects import Rejects
 from lake.errors import Exit, GoldspanError
-from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import (
     COMMIT,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ingest.benchmarks.declaration import SubsetRows
-from lake.rejects import Rejects
+from ingest.rejects import Rejects
 from lake.tables import table
 from tests.tiny import TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
 

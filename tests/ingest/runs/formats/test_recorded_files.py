@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import importer_for, trajectory_files
 from ingest.runs.trajectory import Trajectory, Views
 from ingest.sources.input_file import InputFile
-from lake.rejects import Rejects
 from tests.conftest import SHARED
 
 pytestmark = pytest.mark.shared
