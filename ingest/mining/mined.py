@@ -43,9 +43,8 @@ MINED_TASKS: Mapping[str, tuple[str, str, str]] = {
 }
 """Kind of task → the benchmark whose rules apply to it, its title and its meaning."""
 
-
-Rows = list[dict[str, Any]]
-Mine = Callable[[], tuple[Rows, str]]
+MinedRows = list[dict[str, Any]]
+Mine = Callable[[], tuple[MinedRows, str]]
 """Gives the tasks of one kind as rows, and a sentence on them with the number of those left out by each rule."""
 
 
@@ -84,7 +83,7 @@ def mined(
     return made
 
 
-def _rows(mine: Mine, language: str = "") -> Rows:
+def _rows(mine: Mine, language: str = "") -> MinedRows:
     """The tasks as rows, with a language those in its files."""
     return [row for row in mine()[0] if not language or language_of(row["file_path"]) == language]
 
@@ -92,7 +91,7 @@ def _rows(mine: Mine, language: str = "") -> Rows:
 def _mine_code(
     history: History, listing: Mapping[str, str], repository: str, n: int, seed: str, kind: str,
     mine: Callable[[str, Mapping[str, bytes], Counter[str]], Iterable[Task]],
-) -> tuple[Rows, str]:  # fmt: skip
+) -> tuple[MinedRows, str]:  # fmt: skip
     """At most `n` tasks from the files at the head of a history, drawn evenly over them, and a sentence on both."""
     sources = [path for path in listing if is_source(path)]
     files, left_out = history.files(repository, history.head)(Rejects(), sources), Counter[str]()
