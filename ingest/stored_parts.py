@@ -127,8 +127,8 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     for stale in [*rejects_of(lake, benchmark), *pools]:
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
-        imported = counted(len(gone), "imported run")
-        result.changes.append(f"{benchmark.display_name}: {imported} deleted with the items answered; import again")
+        runs = f"{counted(len(gone), 'imported run')} deleted with the items answered ({listed(gone)})"
+        result.changes.append(f"{benchmark.display_name}: {runs}; import again")
     if now != before[0][0]:
         result.changes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before[0][0]}")
 
