@@ -257,3 +257,10 @@ def missing_tables(root: Path) -> list[str]:
         )
         missing += [f"{name} of {lost}" for name, of in zip(names, stored, strict=True) for lost in sorted(scored - of)]
     return missing
+
+
+def check_whole(root: Path) -> None:
+    """Raise an error if the lake lacks tables that its scores refer to."""
+    if lacking := missing_tables(root):
+        message = "the lake has scores, but not all tables that they need; missing are the tables below"
+        raise GoldspanError(message, where=str(root), examples=lacking, hint=DAMAGE_HINT, code=Exit.INVALID)

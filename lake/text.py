@@ -16,7 +16,6 @@ REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
 _REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
 _VISIBLE = re.compile(r"[^\x00- ]")
-_PIECE = re.compile(r"\w+|[^\w\s]")
 
 
 def language_of(path: str) -> str:
@@ -42,11 +41,6 @@ def regex_tokens(text: str) -> list[str]:
     if text.isascii() and text.isidentifier():
         return [text]
     return _REGEX_TOKEN.findall(text)
-
-
-def pieces(text: str) -> list[str]:
-    """Runs of word characters, and single other marks, with their case: no token of another kind crosses their ends."""
-    return _PIECE.findall(text)
 
 
 def words(text: str) -> list[str]:

@@ -16,18 +16,7 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import (
-    CHANGES,
-    CHECKOUT,
-    MANIFEST,
-    BoardNumbers,
-    Manifest,
-    SiteFile,
-    building,
-    changes_since,
-    current,
-    numbers_of,
-)
+from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, building, changes_since, current, numbers_of
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -73,11 +62,7 @@ def build(
     if stored := current(root, made_from, costs):
         return Built(stored, is_current=True)
     with building(root) as new:
-        files, numbers = _write(lake, new, (made_from, lake_id), say, since, url, item_text)
-        manifest = Manifest(
-            generator="goldspan report", format=1, fingerprint=made_from, lake=lake_id, costs=costs,
-            files=files, numbers=numbers,
-        )  # fmt: skip
+        manifest = _write(lake, new, (made_from, lake_id, costs), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if lake_state(lake) != (lake_id, costs):
             message = "the lake changed while the site was being built; the earlier site is unchanged"
@@ -103,15 +88,16 @@ def code_state() -> str:
 def _write(
     lake: Lake,
     new: Path,
-    ids: tuple[str, str],
+    states: tuple[str, str, str],
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
     item_text: ItemText | None,
-) -> tuple[dict[str, SiteFile], dict[str, BoardNumbers]]:
+) -> Manifest:
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
+    made_from, lake_id, costs = states
     with drawing(new) as artist, ThreadPoolExecutor(_WORKERS) as workers:
         from report.downloads import write_downloads
         from report.publisher import SiteMaterial
@@ -119,7 +105,7 @@ def _write(
 
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
-        metadata = {"goldspan.lake": ids[1], "goldspan.version": about["version"]}
+        metadata = {"goldspan.lake": lake_id, "goldspan.version": about["version"]}
         # The process that draws has nothing to do until the first boards are read here.
         downloaded = artist.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(lake, downloaded, about, item_text, is_local=not url and item_text is None)
@@ -132,9 +118,9 @@ def _write(
         frame = {
             "navigation": [entry for kind in kinds for entry in kind.entries(material)],
             "project": about,
-            "lake_id": ids[1][:_ID_LENGTH],
+            "lake_id": lake_id[:_ID_LENGTH],
             "system_paths": material.system_paths,
-            "build_id": ids[0][:_ID_LENGTH],
+            "build_id": made_from[:_ID_LENGTH],
             "changes": changes,
             "url": url,
         }
@@ -164,12 +150,19 @@ def _write(
         rows = {stored.path: stored.n_rows for stored in material.downloads}
         say(f"{counted(len(rows), 'download')} written")
         paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-        hashed = zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
         files = {
             name: SiteFile(bytes=path.stat().st_size, sha256=sha256, rows=rows.get(name))
-            for (name, path), sha256 in hashed
+            for (name, path), sha256 in zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
         }
-    return files, dict(sorted(numbers.items()))
+    return Manifest(
+        generator="goldspan report",
+        format=1,
+        fingerprint=made_from,
+        lake=lake_id,
+        costs=costs,
+        files=files,
+        numbers=dict(sorted(numbers.items())),
+    )
 
 
 def _write_new(new: Path, path: str, content: bytes) -> None:

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import Pieces, count_pieces, cut_lines
+from evaluate.texts.pieces import Pieces, count_pieces, cut_lines, pieces
 from evaluate.texts.tokens import Counted, Texts, Tokenizer, by_spelling, defined_names
 from lake.errors import Exit, GoldspanError
 from lake.exact import Integers, Mask
 from lake.store import Lake, contents_of, parts_holding
-from lake.text import counted, language_of, pieces
+from lake.text import counted, language_of
 
 BYTES_AT_ONCE = 8_000_000
 """The approximate number of bytes of text that are cut at a time, which bounds memory."""

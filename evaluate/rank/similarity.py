@@ -12,9 +12,9 @@ import polars as pl
 import scipy
 
 from evaluate.rank.chunk_texts import in_batches
+from evaluate.texts.pieces import pieces
 from evaluate.texts.tokens import Refined, Texts
 from lake.exact import Floats, Integers
-from lake.text import pieces
 
 _KEYWORDS = frozenset(("if", "else", "for", "while", "return", "class", "def", "import", "from"))
 """The words that match the pattern of identifiers but are left out: exactly these."""

@@ -5,6 +5,7 @@ For non-ASCII text Python decides what a letter is, as another library may follo
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,9 +15,9 @@ import polars as pl
 import scipy
 
 from lake.exact import Integers
-from lake.text import pieces
 
 # As in Python, white space includes U+001C to U+001F.
+_PIECE = re.compile(r"\w+|[^\w\s]")
 _ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
 
 
@@ -43,6 +44,11 @@ class Pieces(NamedTuple):
         counts = scipy.sparse.csr_array(ranges @ self.of_lines)
         counts.sort_indices()
         return counts
+
+
+def pieces(text: str) -> list[str]:
+    """Runs of word characters, and single other marks, with their case: no token of another kind crosses their ends."""
+    return _PIECE.findall(text)
 
 
 def cut_lines(texts: pl.Series) -> Pieces:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.texts.pieces import count_pieces, numbered
+from evaluate.texts.pieces import count_pieces, numbered, pieces
 from lake.exact import Floats, Integers, Mask
-from lake.text import is_blank, pieces, regex_tokens, words
+from lake.text import is_blank, regex_tokens, words
 
 Tokenizer = Callable[[str], Sequence[str]]
 

@@ -27,7 +27,7 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of, typed
 from lake.outcome import Outcome
-from lake.parts import DAMAGE_HINT, PartCounts, missing_tables
+from lake.parts import PartCounts, check_whole
 from lake.store import Lake
 from lake.text import counted, listed
 from report.build import build, publishers
@@ -64,7 +64,7 @@ def _build(
         message = f"--published: there is no folder {published}"
         raise GoldspanError(message, hint="Give a folder of editions, or none.", code=Exit.MISSING)
     store = Lake(lake) if published == "none" else LakeWithEditions(lake, Path(published))
-    _check_whole(lake)
+    check_whole(lake)
     earlier = _earlier(since / MANIFEST if since.is_dir() else since) if since else None
     built = build(store, site, console.say, earlier, _address(url), item_text)
     files = built.manifest.files
@@ -174,7 +174,7 @@ def _export(
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {protocol} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
     choice = Choice(benchmark, meant[0], slice, tuple(split_names(metrics)), tuple(split_systems(systems, store)), top)
-    _check_whole(lake)
+    check_whole(lake)
     written = export(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
@@ -192,16 +192,9 @@ def _publish(
     from report.publishing import publish
 
     store = Lake(lake)
-    _check_whole(lake)
+    check_whole(lake)
     written = publish(store, benchmark, edition, label or edition, output)
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     # PUBLISHED need not be given for the default folder of editions.
     chosen = "" if output.resolve() == EDITIONS.resolve() else f" PUBLISHED={shlex.quote(str(output))}"
     Console().say(typed(f"wrote {written}: {size(n_bytes)}; next: make report{chosen}"))
-
-
-def _check_whole(lake: Path) -> None:
-    """Raise an error if the lake lacks tables that its scores refer to."""
-    if lacking := missing_tables(lake):
-        message = "the lake has scores, but not all tables that they need; missing are the tables below"
-        raise GoldspanError(message, where=str(lake), examples=lacking, hint=DAMAGE_HINT, code=Exit.INVALID)

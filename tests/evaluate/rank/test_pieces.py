@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from evaluate.rank.chunk_texts import ChunkTexts, definitions_in
 from evaluate.rank.pools import load_pools
-from evaluate.texts.pieces import cut_lines
+from evaluate.texts.pieces import cut_lines, pieces
 from evaluate.texts.tokens import REGEX_TOKENS, WORDS, Texts, Tokenizer, by_spelling, defined_names
 from ingest.contents.blobs import pool_frames
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 from lake.offsets import Offsets
 from lake.store import Lake
-from lake.text import pieces, regex_tokens, words
+from lake.text import regex_tokens, words
 from tests.tiny import CATS, ENGINE, ORBIT, command
 
 # Letters that change their number or depend on their neighbours in lower case, digits and white space that only one of
