@@ -119,12 +119,12 @@ class LineOffsets:
     def of(cls, lines: pl.DataFrame) -> "LineOffsets":
         """Build the axis from files with pool_id, path and n_nws, the list of non-whitespace characters per line."""
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
-        ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
+        ordered = lines.lazy().select("pool_id", "path", "n_nws").sort("pool_id", "path")
         files = ordered.select("pool_id", "path", offset=n_lines.cum_sum() - n_lines, n_lines=n_lines)
         # A file without lines has an empty list, which explodes to null.
-        counts = ordered["n_nws"].explode().drop_nulls().cast(pl.Int64)
-        before = pl.concat([pl.Series([0], dtype=pl.Int64), counts.cum_sum()])
-        return cls(files, before)
+        counts = ordered.select(pl.col("n_nws").explode().drop_nulls().cast(pl.Int64).cum_sum())
+        files_of, before = pl.collect_all([files, counts])
+        return cls(files_of, pl.concat([pl.Series([0], dtype=pl.Int64), before.to_series()]))
 
     def place(self, spans: pl.LazyFrame) -> pl.LazyFrame:
         """Replace pool_id, path, line_start, line_end of spans by positions `start` and `end`; drop empty spans."""

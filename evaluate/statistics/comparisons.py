@@ -180,9 +180,9 @@ class ScoreMatrix:
             known = frame.filter(pl.col("value").is_not_null()).join(wanted.lazy(), on=MEASURE, how="semi")
             filled = known.join(runs, on="run_id").join(numbered.lazy(), on="item_id")
             values = pl.col("value", "numerator", "denominator").fill_null(0.0)
-            parts = filled.select(*MEASURE, "run", "item", values).collect().partition_by(MEASURE, as_dict=True)
-            for measure, part in parts.items():
-                column_of, arrays = self._matrices[measure]
+            # Not as a dictionary: polars would run a plan for each key.
+            for part in filled.select(*MEASURE, "run", "item", values).collect().partition_by(MEASURE):
+                column_of, arrays = self._matrices[part.row(0)[: len(MEASURE)]]
                 column = column_of[part["item"].to_numpy()]
                 is_compared = column >= 0
                 run = part["run"].to_numpy()[is_compared]
