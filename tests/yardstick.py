@@ -20,7 +20,7 @@ from lake.verdict import both_ways
 
 COMPARED = (
     *("hits", "run_items", "edits", "relevance", "scores", "step_scores", "ledger"),
-    *("aggregates", "ledger_means", "effects", "comparisons", "ranks", "boards"),
+    *("aggregates", "ledger_means", "effects", "repairs", "comparisons", "ranks", "boards"),
 )
 """The tables that hold results. Costs are measured and differ; the rest is what ingest has read."""
 

@@ -116,7 +116,8 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
 def _relate_to_repair(lake: Lake, name: str, scored: Sequence[Part], folders: Mapping[str, str]) -> None:
     """Write table `repairs` for the runs that report which items they resolved, unless it is current."""
     usage = lake.parts("usage", benchmark=folders["benchmark"])
-    scored = [part for part in scored if part.folders["run_id"] in {part.folders["run_id"] for part in usage}]
+    with_usage = {part.folders["run_id"] for part in usage}
+    scored = [part for part in scored if part.folders["run_id"] in with_usage]
     items = lake.parts("items", benchmark=folders["benchmark"])
     target = target_of(lake, "repairs", part=name, inputs=[*scored, *usage, *items], code=[repairs_of], **folders)
     if scored:
