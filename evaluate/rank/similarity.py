@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from evaluate.rank.chunk_texts import in_batches
-from evaluate.texts.pieces import pieces
+from evaluate.texts.pieces import lines_of, pieces, sum_of_lines
 from evaluate.texts.tokens import Refined, Texts
 from lake.exact import Floats, Integers
 
@@ -60,18 +59,13 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
 
 def _word_sets(texts: pl.Series) -> scipy.sparse.csr_array:
     """The distinct words of each text: a matrix with a row per text and a column per word."""
-    words, sizes = list[pl.Series](), [np.zeros(0, np.int64)]
-    for some in in_batches(texts.rename("text").to_frame()):
-        matches = some["text"].str.extract_all(_WORD)
-        sizes.append(matches.list.len().to_numpy())
-        # Categories have the same numbers in all batches, as long as any of their series exists.
-        words.append(matches.explode(empty_as_null=False).cast(pl.Categorical))
-    column = np.concatenate([np.zeros(0, np.int32), *(some.to_physical().to_numpy() for some in words)])
-    row = np.repeat(np.arange(len(texts)), np.concatenate(sizes))
-    shape = (len(texts), int(column.max(initial=0)) + 1)
-    matrix = scipy.sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-    matrix.sum_duplicates()
-    return matrix
+    distinct, line, first_line = lines_of(texts)
+    words = distinct.str.extract_all(_WORD)
+    column = words.explode(empty_as_null=False).cast(pl.Categorical).to_physical().to_numpy()
+    ends = np.append(0, np.cumsum(words.list.len().to_numpy(), dtype=np.int64))
+    shape = (len(distinct), int(column.max(initial=0)) + 1)
+    of_lines = scipy.sparse.csr_array((np.ones(len(column), np.int32), column, ends), shape=shape)
+    return sum_of_lines(line, first_line, of_lines)
 
 
 def _shared(

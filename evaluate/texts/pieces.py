@@ -22,26 +22,27 @@ _ASCII_PIECE = r"[0-9A-Za-z_]+|[^0-9A-Za-z_\t-\r\x1c-\x20]"
 
 
 class Pieces(NamedTuple):
-    """The distinct pieces of some texts, sorted; ones of (lines, pieces), one per occurrence; texts' first lines."""
+    """The distinct pieces of some texts, sorted; their counts in the distinct lines of the texts: (lines, pieces).
+
+    `line` has the row of each of the texts' lines, `first_line` the place in it of each text's first line.
+    """
 
     vocabulary: pl.Series
     of_lines: scipy.sparse.csr_array
+    line: Integers
     first_line: Integers
 
     @property
     def n_bytes(self) -> int:
         """The memory taken, in bytes."""
-        arrays = (self.of_lines.data, self.of_lines.indices, self.of_lines.indptr)
+        arrays = (self.of_lines.data, self.of_lines.indices, self.of_lines.indptr, self.line)
         return sum(array.nbytes for array in arrays) + int(self.vocabulary.estimated_size())
 
     def counts(self, start: Integers, end: Integers) -> scipy.sparse.csr_array:
         """The counts of each piece in ranges of lines: (ranges, pieces), with sorted columns in each row."""
         ends = np.append(0, np.cumsum(end - start))
-        lines = np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)
-        ranges = scipy.sparse.csr_array(
-            (np.ones(len(lines), np.int32), lines, ends), shape=(len(start), self.of_lines.shape[0])
-        )
-        counts = scipy.sparse.csr_array(ranges @ self.of_lines)
+        lines = self.line[np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)]
+        counts = sum_of_lines(lines, ends, self.of_lines)
         counts.sort_indices()
         return counts
 
@@ -51,37 +52,46 @@ def pieces(text: str) -> list[str]:
     return _PIECE.findall(text)
 
 
+def lines_of(texts: pl.Series) -> tuple[pl.Series, Integers, Integers]:
+    """The distinct lines of texts, in no fixed order; each line's number among them; where each text's lines begin.
+
+    Most lines of code occur several times, so tokenizing each distinct line once is much less work.
+    """
+    split = pl.LazyFrame({"line": texts.rename("line")}).select(pl.col("line").str.split("\n"))
+    lines, sizes = pl.collect_all([split.explode("line"), split.select(pl.col("line").list.len())])
+    distinct, line = _coded(lines.to_series())
+    return distinct, line.astype(np.int64), np.append(0, np.cumsum(sizes.to_series().to_numpy(), dtype=np.int64))
+
+
+def sum_of_lines(line: Integers, first_line: Integers, of_lines: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """The sums of rows of `of_lines` (lines, tokens) over texts, given their lines' rows: (texts, tokens)."""
+    shape = (len(first_line) - 1, of_lines.shape[0])
+    texts = scipy.sparse.csr_array((np.ones(len(line), np.int32), line, first_line), shape=shape)
+    return scipy.sparse.csr_array(texts @ of_lines)
+
+
 def cut_lines(texts: pl.Series) -> Pieces:
     """The pieces of texts, cut line by line: no piece spans a line end."""
-    frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
-        first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
+    distinct, line, first_line = lines_of(texts)
+    is_ascii = pl.col("line").str.len_bytes() == pl.col("line").str.len_chars()
+    lines = pl.LazyFrame({"line": distinct.rename("line")}).with_row_index("number")
+    easy = lines.filter(is_ascii).select("number", piece=pl.col("line").str.extract_all(_ASCII_PIECE))
+    plain, sizes, rest = pl.collect_all(
+        [
+            easy.select(pl.col("piece").explode(empty_as_null=False)),
+            easy.select("number", n=pl.col("piece").list.len()),
+            lines.filter(~is_ascii),
+        ]
     )
-    frame = frame.with_columns(first=pl.col("first").cum_sum() - pl.col("first"))
-    is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
-    # Non-ASCII texts are split into lines, as few of their lines have non-ASCII characters.
-    lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
-    lines = lines.with_columns(first=pl.col("first") + pl.int_range(pl.len()).over("first"))
-    plain = pl.concat([frame.filter(is_ascii), lines.filter(is_ascii)])
-    plain = plain.select("first", pieces=pl.col("text").str.extract_all(rf"{_ASCII_PIECE}|\n"))
-    rest, easy = pl.collect_all([lines.filter(~is_ascii), plain.with_columns(n=pl.col("pieces").list.len())])
-    cut = list(map(pieces, rest["text"]))
+    cut = list(map(pieces, rest["line"]))
     of_rest = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
-    piece = easy["pieces"].explode(empty_as_null=False).extend(of_rest)
-    length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
-    line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
-    is_end = (piece == "\n").to_numpy()
-    before = np.append(0, np.cumsum(is_end))
-    line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
-    vocabulary, spelt = numbered(piece.filter(~is_end))
-    line = line[~is_end]
-    if rest.height:
-        order = np.argsort(line, kind="stable")
-        line, spelt = line[order], spelt[order]
-    n_lines = texts.str.count_matches("\n", literal=True).to_numpy().astype(np.int64) + 1
-    first_line = np.append(0, np.cumsum(n_lines))
-    n_pieces = np.bincount(line, minlength=first_line[-1])
-    of_lines = (np.ones(len(spelt), np.int32), spelt, np.append(0, np.cumsum(n_pieces)))
-    return Pieces(vocabulary, scipy.sparse.csr_array(of_lines, shape=(len(n_pieces), len(vocabulary))), first_line)
+    vocabulary, column = numbered(plain["piece"].extend(of_rest))
+    n_pieces = np.concatenate([sizes["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
+    of_lines = (np.ones(len(column), np.int32), column, np.append(0, np.cumsum(n_pieces)))
+    row = np.zeros(len(distinct), np.int64)
+    row[np.concatenate([sizes["number"].to_numpy(), rest["number"].to_numpy()])] = np.arange(len(distinct))
+    shape = (len(distinct), len(vocabulary))
+    return Pieces(vocabulary, scipy.sparse.csr_array(of_lines, shape=shape), row[line], first_line)
 
 
 def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
@@ -92,13 +102,20 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
 
 def numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
     """All distinct pieces or other tokens, sorted, and for each its number among them."""
-    code = piece.cast(pl.Categorical).to_physical().to_numpy()
-    # Some position of each piece; -1 for codes not used here.
+    distinct, code = _coded(piece)
+    order = distinct.arg_sort().to_numpy()
+    number = np.zeros(len(order), np.int32)
+    number[order] = np.arange(len(order))
+    return distinct[order], number[code]
+
+
+def _coded(texts: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
+    """All distinct texts, in no fixed order, and for each its number among them."""
+    code = texts.cast(pl.Categorical).to_physical().to_numpy()
+    # Some position of each text; -1 for codes not used here.
     position = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
     position[code] = np.arange(len(code))
     known = np.flatnonzero(position >= 0)
-    spelling = piece[position[known]]
-    order = spelling.arg_sort().to_numpy()
     number = np.zeros(len(position), np.int32)
-    number[known[order]] = np.arange(len(order))
-    return spelling[order], number[code]
+    number[known] = np.arange(len(known))
+    return texts[position[known]], number[code]
