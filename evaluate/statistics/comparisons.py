@@ -81,14 +81,17 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix)
     run_ids, in_family, expected = (np.array(group[name]) for name in ("run_id", *_FLAGS))
     values, average = scores.values(group), average_of(protocol, metric)
     first, second = np.triu_indices(len(run_ids), 1)
-    whole = differences(values, first, second, average)
-    few = (whole.n_repos < FEWEST_REPOS) | protocol.over_items
+    whole, few = None, np.ones(len(first), np.bool_)
+    # Repositories are numbered from 0.
+    if not protocol.over_items and values.repo.max(initial=-1) + 1 >= FEWEST_REPOS:
+        whole = differences(values, first, second, average)
+        few = whole.n_repos < FEWEST_REPOS
     for pairs, unit in ((few, ITEM), (~few, REPOSITORY)):
         if not pairs.any():
             continue
         a, b = first[pairs], second[pairs]
         is_whole = unit == REPOSITORY and pairs.all()
-        diffs = whole if is_whole else differences(values, a, b, average, over_items=unit == ITEM)
+        diffs = whole if whole and is_whole else differences(values, a, b, average, over_items=unit == ITEM)
         family = in_family[a] & in_family[b]
         p, adjusted = flip_tests(diffs, family)
         about = uncertainty(diffs, (lowest - highest, highest - lowest))

@@ -59,8 +59,8 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     and is detected only if all more extreme pairs are. The pairs are in ascending order of their `observed` statistics.
     """
     # As many flips as fit in memory, with a maximum for every pair.
-    n_rows = max(1, 4_000_000 // len(observed))
-    signs = next(flips(n_units, n_rows))[:n_rows]
+    n_flips = max(1, 4_000_000 // len(observed))
+    signs = next(flips(n_units, n_flips)).T.copy()[:n_flips]
     passed = np.quantile(np.maximum.accumulate(studentised.of(signs), axis=1), 1 - LEVEL, axis=0, method="higher")
     missed = np.flatnonzero(observed < passed)
     first = int(missed[-1]) + 1 if len(missed) else 0
@@ -79,7 +79,7 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
         a, b, c = 1 - _Z**2 * shares, drawn - _Z**2 * crossed, drawn**2 - _Z**2 * squares
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         return (root - b) / a if a > 0 else np.full(len(drawn), np.inf)
-    signs = next(flips(int(is_used.sum()), 1 << MOST_ENUMERATED))[1:]
+    signs = next(flips(int(is_used.sum()), 1 << MOST_ENUMERATED)).T.copy()[1:]
     if len(signs) > _MOST_FLIPS:
         signs = signs[np.random.default_rng(_SEED).choice(len(signs), _MOST_FLIPS, replace=False)]
     n_allowed = int(np.ceil(LEVEL * (len(signs) + 1))) - 2

@@ -152,26 +152,25 @@ def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     norm = np.sqrt((diffs.parts**2).sum(axis=1, keepdims=True))
     unit = np.divide(diffs.parts, norm, out=np.zeros_like(diffs.parts), where=norm > 0)
     # With few units many pairs have the same parts (equal runs have zeros): each distinct row is flipped once.
-    unit, distinct = np.unique(unit, axis=0, return_inverse=True)
-    itself = np.ones((1, n_repos))
-    observed = np.abs(itself @ unit.T)[0] - _TIE
+    numbers: dict[bytes, int] = {}
+    distinct = np.array([numbers.setdefault(parts.tobytes(), len(numbers)) for parts in unit])
+    unit = unit[np.unique(distinct, return_index=True)[1]]
+    observed = np.abs(unit.sum(axis=1, keepdims=True)) - _TIE
     # Ascending: the running maximum at a pair is over all pairs that are no more extreme than it.
     pairs = np.flatnonzero(family)
+    itself = np.ones((1, n_repos))
     order = pairs[np.argsort(Studentised(diffs, pairs).of(itself)[0], kind="stable")]
     studentised = Studentised(diffs, order)
     in_family = studentised.of(itself)[0] - _TIE
-    # One product for all sums: the signs are far larger than the parts, and reading them takes the time.
-    rows = np.concatenate([unit, studentised.rows])
     n_plain, n_stepped, n_flips = np.zeros(len(unit), np.int64), np.zeros(len(order), np.int64), 0
     for block in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
         # Only as much at once as fits a core's cache: otherwise half of the time would go into memory access.
-        for signs in np.array_split(block, -(-len(block) * n_pairs // _AT_ONCE) or 1):
-            totals, flipped = np.split(signs @ rows.T, [len(unit)], axis=1)
-            n_plain += (np.abs(totals) >= observed).sum(axis=0)
+        for signs in np.array_split(block, -(-block.shape[1] * n_pairs // _AT_ONCE) or 1, axis=1):
+            n_plain += np.count_nonzero(np.abs(unit @ signs) >= observed, axis=1)
             if len(order):
-                statistics = studentised.of_sums(flipped)
-                n_stepped += (np.maximum.accumulate(statistics, axis=1) >= in_family).sum(axis=0)
-        n_flips += len(block)
+                statistics = np.maximum.accumulate(studentised.of(signs.T), axis=1)
+                n_stepped += np.count_nonzero(statistics >= in_family, axis=0)
+        n_flips += block.shape[1]
     # Drawn flips do not include the observed signs, which count as one more.
     more = int(n_repos > MOST_ENUMERATED)
     p, adjusted = ((n_plain + more) / (n_flips + more))[distinct], np.full(n_pairs, np.nan)
@@ -185,8 +184,7 @@ class Studentised:
 
     The variance v of flipped parts s·x, with shares w and sum d, is Σ (s·x − d·w)² / (1 − w), multiplied out. With few
     units it is so uncertain that the smallest of many variances would decide; so it is moderated, like Smyth's t, by a
-    value that no flip changes: the family's median of Σ x² / (1 − w). `rows` are what the signs multiply: x, then
-    x·w / (1 − w).
+    value that no flip changes: the family's median of Σ x² / (1 − w).
     """
 
     def __init__(self, diffs: Differences, pairs: Integers) -> None:
@@ -196,16 +194,12 @@ class Studentised:
         scale = float(np.median(self._squares)) if len(pairs) else 0.0
         self._scale = scale or 1.0
         parts, self._squares = parts / np.sqrt(self._scale), self._squares / self._scale
-        self.rows = np.concatenate([parts, parts * share / rest])
+        self._rows = np.concatenate([parts, parts * share / rest])
         self._weight = diffs.degrees[pairs] / (diffs.degrees[pairs] + _PRIOR_DEGREES)
 
     def of(self, signs: Floats) -> Floats:
-        """The statistic, (flips, pairs)."""
-        return self.of_sums(signs @ self.rows.T)
-
-    def of_sums(self, sums: Floats) -> Floats:
-        """The statistic, (flips, pairs), given the signs' product with `rows`."""
-        total, crossed = np.split(sums, 2, axis=1)
+        """The statistic, (flips, pairs), of signs (flips, units)."""
+        total, crossed = np.split(signs @ self._rows.T, 2, axis=1)
         variance = self._squares - 2 * total * crossed + total**2 * self._shares
         statistic: Floats = total**2 / (self._moderated(variance) + total**2)
         return statistic
@@ -224,19 +218,18 @@ class Studentised:
         return moderated
 
 
-def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
-    """Blocks of signs of the units, (flips, units): N_FLIPS random ones, or all with a positive last sign."""
+def flips(n_repos: int, n_flips: int) -> Iterator[Floats]:
+    """Blocks of signs of the units, (units, flips): N_FLIPS random ones, or all with a positive last sign."""
     if n_repos <= MOST_ENUMERATED:
-        n = 1 << max(n_repos - 1, 0)
-        bits = np.arange(n)[:, None] >> np.arange(n_repos)
+        bits = np.arange(1 << max(n_repos - 1, 0)) >> np.arange(n_repos)[:, None]
         yield np.where(bits & 1, -1.0, 1.0)
         return
-    yield from (signs.astype(np.float64) for signs in _drawn_signs(n_repos, n_rows))
+    yield from (signs.astype(np.float64) for signs in _drawn_signs(n_repos, n_flips))
 
 
 @lru_cache(maxsize=4)
-def _drawn_signs(n_repos: int, n_rows: int) -> list[NDArray[np.int8]]:
+def _drawn_signs(n_repos: int, n_flips: int) -> list[NDArray[np.int8]]:
     """Blocks of random signs, cached: every metric and slice is tested with the same ones."""
     generator = np.random.default_rng(_SEED)
-    rows = (min(n_rows, N_FLIPS - start) for start in range(0, N_FLIPS, n_rows))
-    return [1 - 2 * generator.integers(0, 2, (n, n_repos), np.int8) for n in rows]
+    sizes = (min(n_flips, N_FLIPS - start) for start in range(0, N_FLIPS, n_flips))
+    return [np.ascontiguousarray(1 - 2 * generator.integers(0, 2, (n, n_repos), np.int8).T) for n in sizes]
