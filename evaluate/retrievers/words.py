@@ -14,9 +14,8 @@ from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Qu
 from evaluate.texts.tokens import CASED_WORDS, WORDS, Counted, Refined, Tokenizer, defined_names
 
 
-def lucene_idf(n_documents: int, *_: Integers) -> Floats:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)) for df = 0 to N, which is never negative."""
-    holding = np.arange(n_documents + 1)
+def lucene_idf(n_documents: Integers, holding: Integers, _: Integers) -> Floats:
+    """ln(1 + (N - df + 0.5) / (df + 0.5)) for words in `holding` (df) of N documents, which is never negative."""
     idf: Floats = np.log(1 + (n_documents - holding + 0.5) / (holding + 0.5))
     return idf
 
@@ -80,19 +79,19 @@ def word_parts(word: str) -> tuple[str, ...]:
     return (whole,) if parts in ([], [whole]) else (whole, *parts)
 
 
-def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
-    """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; if negative, 0.25 × the mean idf of all words."""
-    holding = np.arange(n_documents + 1)
+def okapi_idf(n_documents: Integers, holding: Integers, n_words: Integers) -> Floats:
+    """ln(N - df + 0.5) - ln(df + 0.5) for words in `holding` (df) of N documents; if negative, 0.25 × their mean idf.
+
+    The mean is over all words of a row, of which `n_words` have each df.
+    """
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
-    if not n_words[1:].any():
-        return idf
     # Summed one by one, so that the result does not depend on the position of the numbers.
-    total = np.cumsum(idf[1:] * n_words[1:])[-1]
-    return np.where(idf < 0, EPSILON * total / n_words[1:].sum(), idf)
+    total = np.cumsum(idf * n_words, axis=1)[:, -1:]
+    return np.where(idf < 0, EPSILON * total / np.maximum(n_words.sum(axis=1, keepdims=True), 1), idf)
 
 
-Idf = Callable[[int, Integers], Floats]
-"""`idf(n_documents, n_words)` → the idf of a word by its document frequency 0, 1, …"""
+Idf = Callable[[Integers, Integers, Integers], Floats]
+"""`idf(n_documents, holding, n_words)` → idf, of shape (pools, document frequencies), as `n_words` is."""
 
 
 def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_gain: bool = False) -> Index:
@@ -110,9 +109,9 @@ def bm25(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_ga
     holding, shape = n_holding(words_of_chunks), (len(pool.sizes), int(pool.sizes.max(initial=0)) + 1)
     first = np.arange(shape[0]) * shape[1]
     n_words = np.bincount(holding + np.repeat(first, len(holding) // shape[0]), minlength=shape[0] * shape[1])
-    rarity = np.zeros(shape)
-    for of_pool, n, counts in zip(rarity, pool.sizes.tolist(), n_words.reshape(shape), strict=True):
-        of_pool[: n + 1] = idf(n, counts[: n + 1])
+    # No word is in more chunks than its pool has: columns beyond that are not used.
+    frequency = np.minimum(np.arange(shape[1]), pool.sizes[:, None])
+    rarity = idf(pool.sizes[:, None], frequency, np.where(frequency > 0, n_words.reshape(shape), 0))
     of_words = np.repeat(owner, np.diff(tf.indptr)), holding[tf.indices]
     gain = k1 + 1 if has_gain else 1.0
     weights = rarity[of_words] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
@@ -231,7 +230,7 @@ _IDENTIFIER_WORDS = Refined(CASED_WORDS, lambda word: [word] if _NAME.match(word
 def shared_names(pool: Pool) -> Index:
     """An index over the chunks' sets of identifiers, each weighted by ln(1 + (N - df + 0.5) / (df + 0.5))."""
     names = pool.text.counted(_IDENTIFIER_WORDS)
-    rarity = lucene_idf(len(pool))[n_holding(names)]
+    rarity = lucene_idf(np.array(len(pool)), n_holding(names), np.zeros(0, np.int64))
     return token_index(pool, _IDENTIFIER_WORDS, rarity[names.counts.indices], once)
 
 
