@@ -81,16 +81,17 @@ def line_columns(texts: Sequence[bytes]) -> pl.DataFrame:
     # Imported when needed: it is slow to import, and most users of this module read no text.
     import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-    every = np.frombuffer(b"".join(texts), np.uint8)
-    size = np.array([len(text) for text in texts], np.int64)
+    every, size = b"".join(texts), np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
-    newline = np.flatnonzero(every == ord("\n")) + 1
-    # A newline at the very end of a text starts no further line.
-    newline = newline[~np.isin(newline, end)]
-    first = (end - size)[size > 0]
-    start = np.sort(np.concatenate([first, newline]), kind="stable")
+    is_start = np.zeros(len(every) + 1, np.bool_)
+    is_start[1:] = np.frombuffer(every, np.uint8) == ord("\n")
+    # A newline at the very end of a text starts no further line, but the next text may begin there.
+    is_start[end] = False
+    is_start[(end - size)[size > 0]] = True
+    start = np.flatnonzero(is_start)
     of_text = np.searchsorted(end, start, side="right")
-    nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
+    n_nws = np.frombuffer(every.translate(_UTF16_NWS.tobytes()), np.uint8)
+    nws = np.add.reduceat(n_nws, start, dtype=np.int64) if start.size else start
     ends = np.append(0, np.cumsum(np.bincount(of_text, minlength=len(texts))))
     # Made of buffers: for an array of numpy, pyarrow would import pandas, which takes half a second.
     within, kind, buffers = start - (end - size)[of_text], pa.large_list(pa.int64()), [None, pa.py_buffer(ends)]
