@@ -36,9 +36,9 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
     ]
     of_tasks = pl.concat([pl.LazyFrame(schema={"task": pl.String(), "pool_id": pl.String()}), *pools])
     files = lake.scan("files").join(of_tasks, on="pool_id").select("task", "sha256").unique()
-    n_chunks, n_covered = pl.col("n_chunks").sum(), pl.col("n_covered").sum()
     counts = files.join(lake.scan("chunk_status"), on="sha256").group_by("task", "chunker")
-    return counts.agg(n_chunks, chunk_size=n_covered / pl.max_horizontal(n_chunks, 1))
+    sums, size = counts.agg(pl.col("n_chunks", "n_covered").sum()), pl.max_horizontal("n_chunks", 1)
+    return sums.select("task", "chunker", "n_chunks", chunk_size=pl.col("n_covered") / size)
 
 
 _D = TypeVar("_D", bound=TableRow)
@@ -146,12 +146,11 @@ class TablesRead:
         is_clear = pl.col("system").n_unique().over(title, "chunker") == 1
         stored = stored.with_columns(title=pl.when(is_clear).then(title).fill_null("")).collect().lazy()
         tasks = {*stored.select("task").collect()["task"]} & self.tasks.keys()
-        counts = chunk_counts(lake, [self.tasks[name] for name in sorted(tasks)])
-        rows = stored.join(counts, on=["task", "chunker"], how="left").sort("benchmark", "system", "run_id").collect()
-        return [
-            _run(row, *(of.get(row["run_id"]) for of in (costs, usage, submissions)))
-            for row in rows.iter_rows(named=True)
-        ]
+        # Of the lake alone: editions have no counts of chunks, but the lake may have some of their files.
+        counts = chunk_counts(Lake(lake.root), [self.tasks[name] for name in sorted(tasks)])
+        with_counts = stored.join(counts, on=["task", "chunker"], how="left")
+        rows = with_counts.sort("benchmark", "system", "run_id").collect().to_dicts()
+        return [_run(row, *(of.get(row["run_id"]) for of in (costs, usage, submissions))) for row in rows]
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
         """A table's rows over headline slices, `all` and `subset`; the columns `measure` match the primary metric."""
