@@ -50,12 +50,6 @@ def run_job(job: Job) -> Outcome:
     return Outcome(tally=job.lake.tally)
 
 
-def compare(by: tuple[Lake, Task, Protocol]) -> Outcome:
-    """Compare a task's systems under a protocol, from the pooled scores of all its runs."""
-    compare_systems(*by)
-    return Outcome(tally=by[0].tally)
-
-
 class BenchmarkRuns(NamedTuple):
     """The runs of a benchmark's tasks, their jobs that are not entirely done, and the number of rankings in these."""
 
@@ -108,7 +102,7 @@ def evaluate(
             benchmark.add(done)
             # A task's systems are compared while other tasks are still pooled.
             to_compare = [(lake, runs.task, protocol) for protocol in protocols_of(runs.task) if runs.whole]
-            compared += [(benchmark, engine.results(executor, compare, [by])) for by in to_compare]
+            compared += [(benchmark, engine.results(executor, compare_systems, [by])) for by in to_compare]
         for benchmark, done in console.track(compared, "comparing", total=len(compared)):
             benchmark.add(done)
     for benchmark in every:

@@ -80,10 +80,7 @@ def word_parts(word: str) -> tuple[str, ...]:
 
 
 def okapi_idf(n_documents: Integers, holding: Integers, n_words: Integers) -> Floats:
-    """ln(N - df + 0.5) - ln(df + 0.5) for words in `holding` (df) of N documents; if negative, 0.25 × their mean idf.
-
-    The mean is over all words of a row, of which `n_words` have each df.
-    """
+    """ln(N - df + 0.5) - ln(df + 0.5) for df = `holding`; if negative, 0.25 × the mean over all words of its pool."""
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
     # Summed one by one, so that the result does not depend on the position of the numbers.
     total = np.cumsum(idf * n_words, axis=1)[:, -1:]

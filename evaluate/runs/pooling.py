@@ -23,6 +23,7 @@ from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
 from lake.make import BuildTarget, target_of
+from lake.outcome import Outcome
 from lake.pools import chunks_of, files_of
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part, contents_of
@@ -66,9 +67,10 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     ).collect()
 
 
-def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
+def compare_systems(by: tuple[Lake, Task, Protocol]) -> Outcome:
     """Write the tables that compare a task's systems under a protocol, unless they are current."""
-    systems = systems_of(lake, task)
+    lake, task, protocol = by
+    systems, result = systems_of(lake, task), Outcome(tally=lake.tally)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     scored = [part for part in lake.parts("scores", **folders) if part.folders["run_id"] in {*systems["run_id"]}]
     mine, every = {part.folders["run_id"] for part in scored}, lake.parts("aggregates", benchmark=task.benchmark)
@@ -88,7 +90,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
     )
     if not aggregated:
         target.remove()
-        return
+        return result
 
     def make() -> list[pl.DataFrame]:
         item_rows = lake.scan_parts(items, "items")
@@ -111,6 +113,7 @@ def compare_systems(lake: Lake, task: Task, protocol: Protocol) -> None:
 
     target.make(make)
     _relate_to_repair(lake, name, scored, folders)
+    return result
 
 
 def _relate_to_repair(lake: Lake, name: str, scored: Sequence[Part], folders: Mapping[str, str]) -> None:

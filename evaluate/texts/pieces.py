@@ -53,13 +53,13 @@ def pieces(text: str) -> list[str]:
 
 
 def lines_of(texts: pl.Series) -> tuple[pl.Series, Integers, Integers]:
-    """The distinct lines of texts, in no fixed order; each line's number among them; where each text's lines begin.
+    """The distinct lines of texts, sorted; each line's number among them; where each text's lines begin.
 
     Most lines of code occur several times, so tokenizing each distinct line once is much less work.
     """
     split = pl.LazyFrame({"line": texts.rename("line")}).select(pl.col("line").str.split("\n"))
     lines, sizes = pl.collect_all([split.explode("line"), split.select(pl.col("line").list.len())])
-    distinct, line = _coded(lines.to_series())
+    distinct, line = numbered(lines.to_series())
     return distinct, line.astype(np.int64), np.append(0, np.cumsum(sizes.to_series().to_numpy(), dtype=np.int64))
 
 
@@ -102,20 +102,13 @@ def count_pieces(texts: pl.Series) -> tuple[pl.Series, scipy.sparse.csr_array]:
 
 def numbered(piece: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
     """All distinct pieces or other tokens, sorted, and for each its number among them."""
-    distinct, code = _coded(piece)
-    order = distinct.arg_sort().to_numpy()
-    number = np.zeros(len(order), np.int32)
-    number[order] = np.arange(len(order))
-    return distinct[order], number[code]
-
-
-def _coded(texts: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
-    """All distinct texts, in no fixed order, and for each its number among them."""
-    code = texts.cast(pl.Categorical).to_physical().to_numpy()
-    # Some position of each text; -1 for codes not used here.
+    code = piece.cast(pl.Categorical).to_physical().to_numpy()
+    # Some position of each piece; -1 for codes not used here.
     position = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
     position[code] = np.arange(len(code))
     known = np.flatnonzero(position >= 0)
+    spelling = piece[position[known]]
+    order = spelling.arg_sort().to_numpy()
     number = np.zeros(len(position), np.int32)
-    number[known] = np.arange(len(known))
-    return texts[position[known]], number[code]
+    number[known[order]] = np.arange(len(order))
+    return spelling[order], number[code]
