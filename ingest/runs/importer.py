@@ -17,7 +17,7 @@ from lake.catalog.protocol import AnswerKind
 from lake.errors import MAX_EXAMPLES
 
 IDS = ("instance_id", "original_inst_id", "item_id")
-_PATCHES = ("model_patch", "git_patch", "patch")
+_PATCHES = ("model_patch", "git_patch", "generated_patch", "patch")
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # the folder of a Harbor trial
 

@@ -3,15 +3,16 @@
 A call and its result are in OpenAI's form, Anthropic's, Google's (Gemini CLI saves chats so), ShareGPT's (`from`,
 `value`), Goose's (`toolRequest`), Pi's (`toolCall`), Kimi Code's (`wire.jsonl`), or in the text, with the next message
 as result: `<function=bash><parameter=command>…`, `<tool_call>{"name": …}</tool_call>` with `<tool_response>…` (Hermes,
-Qwen), or Cline's and Roo Code's `<read_file><path>…`, answered by `[read_file for 'a.py'] Result:`.
+Qwen), Cline's and Roo Code's `<read_file><path>…`, answered by `[read_file for 'a.py'] Result:`, or a command in a
+fenced block, as in data sets of SWE-agent's and mini-swe-agent's runs.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
-from ingest.runs.formats import codex, gemini_cli
+from ingest.runs.formats import codex, gemini_cli, mini_swe_agent, swe_agent
 from ingest.runs.sessions import Answer, Event, Note, Session, paired, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, first_text, list_at, object_at, objects_at, parsed_object, str_at
@@ -19,7 +20,7 @@ from ingest.runs.values import JsonRecord, content_of, first_text, list_at, obje
 _OF_OTHERS = {"sessionId", "sessionID", "session_id", "uuid", "observation", "info", "extra", "response"}
 """Keys of messages, and of the objects that hold them, in other agents' records."""
 _CALLS, _RESULTS = ("tool_use", "toolRequest", "toolCall"), ("tool_result", "toolResponse")
-_ROLES = {"model": "assistant", "gpt": "assistant", "human": "user"}  # Google's and ShareGPT's names of roles
+_ROLES = {"model": "assistant", "gpt": "assistant", "human": "user", "ai": "assistant"}  # Google's, ShareGPT's, Nebius'
 _IDS = ("tool_call_id", "tool_use_id", "toolCallId", "id")
 _FUNCTION = re.compile(r"<function=(?P<name>[\w.-]+)>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL)
 _HERMES = re.compile(r"<tool_call>\s*(?=\{)(.*?)(?:</tool_call>|\Z)", re.DOTALL)
@@ -30,6 +31,9 @@ _ANSWER = re.compile(r"^\[[a-z_]+(?: for .*)?\] Result:(?:\n|\Z)", re.MULTILINE)
 _RESPONSE = re.compile(r"<tool_response>\n?(.*?)\n?(?:</tool_response>|\Z)", re.DOTALL)
 _REFUSED = re.compile(r"\s*The (?:tool execution failed|user denied)")
 _HEAD = re.compile(r"\A\s*(?:EXECUTION RESULT of \[[\w.-]+\]:|OBSERVATION:)\n?")
+_FENCED = re.compile(r"```(?:bash|sh|shell)?[ \t]*\n(.*?)\n?```", re.DOTALL)
+_OF_COMMAND = re.compile(r"\AOBSERVATION:|<returncode>\s*-?[0-9]+\s*</returncode>|\nbash-\$\s*\Z")
+_STATE = re.compile(r"\n?\(Open file: .*\)\n\(Current directory: (.*)\)\nbash-\$\s*\Z")  # of SWE-agent before 1.0
 _FOLDER = re.compile(
     r"<uploaded_files>\s*(/[^\s<]+)\s*</uploaded_files>|<cwd>([^<\n]+)</cwd>|\[Current working directory: ([^\]\n]+)\]"
     r"|^# Current Work(?:ing|space) Directory \((.+)\) Files$", re.MULTILINE
@@ -45,9 +49,9 @@ def _message(row: JsonRecord) -> JsonRecord:
             part = {"type": "tool_use", "id": call_id, "name": event.get("name"), "input": event.get("args")}
             return {"role": "assistant", "content": [part], "step": event.get("stepUuid")}
         return {**result, "role": "tool", "tool_call_id": call_id, "content": result.get("output")} if result else {}
-    if role := str_at(row, "from"):
+    if role := str_at(row, "from") or str_at(row, "role") * ("mask" in row):
         call = parsed_object(row, "value") if role.endswith("_call") else {}
-        text = {"role": _ROLES.get(role, role), "content": row.get("value")}
+        text = {"role": _ROLES.get(role, role), "content": row.get("value") or row.get("text")}
         return {"role": "assistant", "tool_calls": [call]} if call else text
     message = object_at(row, "message") if row.get("type") == "message" else row
     if parts := objects_at(message, "parts"):
@@ -59,7 +63,12 @@ def _message(row: JsonRecord) -> JsonRecord:
 def _is_event(row: JsonRecord) -> bool:
     message = _message(row)
     is_own = message.get("role") == "assistant" and _OF_OTHERS.isdisjoint(row.keys() | message.keys())
-    return is_own and any(True for _ in _calls(message))
+    return (is_own and any(True for _ in _calls(message))) or _answers_fenced(message)
+
+
+def _answers_fenced(message: JsonRecord) -> bool:
+    """Whether a message is the output of a command in the text before it: mini-swe-agent's or SWE-agent's."""
+    return message.get("role") == "user" and _OF_COMMAND.search(content_of(message)) is not None
 
 
 def _calls(message: JsonRecord) -> Iterator[ToolCall]:
@@ -100,11 +109,35 @@ def _results(message: JsonRecord) -> Iterator[JsonRecord]:
             yield {"id": first_text(part, _IDS), "text": text, "failed": failed or inner.get("status") == "error"}
 
 
+def _fenced(messages: Sequence[JsonRecord]) -> Iterator[Event]:
+    """The events of a record whose commands are in fenced blocks, each answered by the next message."""
+    command, folder, created = "", "", set[str]()
+    for message in messages:
+        text = content_of(message)
+        if message.get("role") == "assistant":
+            yield from (Note("answer", text), Answer())
+            command = next(reversed(_FENCED.findall(text)), "")
+        elif not command:
+            yield Note("prompt", text if message.get("role") == "user" else "")
+            yield Note("root", named[named.lastindex or 0].strip() if (named := _FOLDER.search(text)) else "")
+        elif result := mini_swe_agent.returned(text):
+            yield ToolCall("bash", {"command": command}, *result, folder="")
+        else:
+            state = _STATE.search(text)
+            observation = _HEAD.sub("", text[: state.start()] if state else text)
+            yield swe_agent.call_of(command, observation, folder, created)
+            folder = state[1] if state else folder
+            yield Note("root", folder)
+
+
 def _events_of(session: Session) -> Iterator[Event]:
+    messages = list(map(_message, session.parts[0]))
+    if any(map(_answers_fenced, messages)) and not any(any(True for _ in _calls(each)) for each in messages):
+        yield from _fenced(messages)
+        return
     answered: list[tuple[JsonRecord, list[ToolCall], list[JsonRecord]]] = []
     results_of: dict[str, list[JsonRecord]] = {}  # by the newest call with an id
-    for row in session.parts[0]:
-        message = _message(row)
+    for row, message in zip(session.parts[0], messages, strict=True):
         text, is_own = content_of(message), message.get("role") == "assistant"
         folder = _FOLDER.search(text)
         in_text = folder[folder.lastindex or 0].strip() if folder else ""
@@ -152,6 +185,8 @@ MESSAGES = session_importer(
     aliases=("chat", "openai", "anthropic", "goose"),
     holders=("messages", "trajectory", "conversation", "conversations", "history"),
     is_event=_is_event, events_of=_events_of,
-    is_part=lambda row, _: not _OF_OTHERS.isdisjoint(row),
+    # The last two: SWE-agent's `.traj`, and mini-swe-agent's file, of which only the beginning may be seen.
+    is_part=lambda row, path: not _OF_OTHERS.isdisjoint(row) or {"trajectory", "history"} <= row.keys()
+    or mini_swe_agent.NAME.search(path) is not None,
     example='{"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{}"}}]}',
 )  # fmt: skip

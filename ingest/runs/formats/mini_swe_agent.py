@@ -13,7 +13,7 @@ from ingest.runs.trajectory import FileSpan, Trajectory, Views, answer_in, in_re
 from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
-_NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$")
+NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$")
 _COMMAND = re.compile(r"```bash\s*\r?\n(.*?)\r?\n```", re.DOTALL)
 _ENVIRONMENT = ("info", "config", "environment")
 _SUBMITS = "COMPLETE_TASK"  # A command that contains it ends the work: it prints the answer, which nobody reads
@@ -36,10 +36,10 @@ _READERS = (
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """Whether an object names mini-swe-agent, or has messages in a file named like a trajectory."""
+    """Whether an object with `info` names mini-swe-agent, or has messages in a file named like a trajectory."""
     row = first_object(head)
-    is_named = str_at(row, "trajectory_format").startswith("mini-swe-agent") or "mini_version" in object_at(row, "info")
-    return is_named or ("messages" in row and _NAME.search(name) is not None)
+    is_named = "info" in row and str_at(row, "trajectory_format").startswith("mini-swe-agent")
+    return is_named or "mini_version" in object_at(row, "info") or ("messages" in row and bool(NAME.search(name)))
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:

@@ -68,7 +68,7 @@ def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event
         folder = folder or stated.removesuffix(f"/{parse_shell_call(action).folder}")
         before = stated or before
         yield Note("root", folder)
-        yield replace(_call(action, str_at(row, "observation"), folder, created), turn=number if has_turns else 0)
+        yield replace(call_of(action, str_at(row, "observation"), folder, created), turn=number if has_turns else 0)
 
 
 def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
@@ -82,7 +82,7 @@ def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
     return AgentUsage(model, usd=usd, n_turns=count_at(spent, "api_calls"), exit_status=status).with_tokens(tokens)
 
 
-def _call(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
+def call_of(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:
     """An action as a tool call; the path of a file that the agent creates, which shows nothing, joins `created`."""
     name = action.strip().partition("\n")[0].partition(" ")[0]
     call = ToolCall(name, {"command": action}, observation, folder=folder)
