@@ -54,6 +54,10 @@ BURN = ("q1", "src/engine.py", 3, 5)
          ("--query", "ask", "--gold", "at.f:at.from-at.to")),
         ({"ask": QUESTION, "answers": [{"where": "src/engine.py", "which": "L4-L5"}]},
          ("--query", "ask", "--gold", "answers[].where:which")),
+        # One place beside the question, whatever else has an address.
+        ({"question": QUESTION, "file": "src/engine.py", "start_line": 4, "end_line": 5, "url": "https://a.b/c"}, ()),
+        ({"query": QUESTION, "path": "src/engine.py", "lines": "4-5"}, ()),
+        ({"query": QUESTION, "file_path": "src/engine.py:4-5"}, ()),
     ],
 )  # fmt: skip
 def test_paths_and_lines(tmp_path: Path, repositories: Path, row: dict[str, object], flags: tuple[str, ...]) -> None:

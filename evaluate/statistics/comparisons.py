@@ -82,7 +82,6 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix)
     values, average = scores.values(group), average_of(protocol, metric)
     first, second = np.triu_indices(len(run_ids), 1)
     whole, few = None, np.ones(len(first), np.bool_)
-    # Repositories are numbered from 0.
     if not protocol.over_items and values.repo.max(initial=-1) + 1 >= FEWEST_REPOS:
         whole = differences(values, first, second, average)
         few = whole.n_repos < FEWEST_REPOS

@@ -15,7 +15,7 @@ from ingest.benchmarks import beir
 from ingest.benchmarks.config import NAME
 from ingest.benchmarks.contextbench import rows
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS
-from ingest.benchmarks.contextbench.own_gold import OWN_GOLD, ends_of
+from ingest.benchmarks.contextbench.own_gold import LINES, OWN_GOLD, PATHS, ends_of
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.rejects import Rejects
@@ -33,10 +33,7 @@ _HUB = re.compile(r"(?P<hub>[\w.-]+/[\w.-]+)@(?P<revision>[0-9a-f]{40})(?::(?P<s
 _INSTALLED = re.compile(r"(?:.*?/)?(?:node_modules|\.git)/|.+/(?=(?:pyvenv\.cfg|CACHEDIR\.TAG)$)")
 _ENDINGS = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".yaml", ".yml")
 _MEANINGS = {"problem_statement": "question", "gold": "gold", "repo": "repository", "commit": "commit"}
-_SHAPES = (
-    f"Read are BEIR folders, rows of SWE-bench ({', '.join(sorted(rows.WITH_PATCH))}), and rows with a question and "
-    "places. Name your keys: --query KEY, --gold 'KEY[].PATH:LINES', --repo KEY, --commit KEY; see docs/own-data.md."
-)
+_OPTIONS = "Name your keys: --query KEY, --gold 'KEY[].PATH:LINES', --repo KEY, --commit KEY; docs/own-data.md has all."
 
 
 def declare_own(
@@ -113,6 +110,10 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
     if fields.get("gold", "patch") == "patch" and (keys >= rows.MULTI or keys >= rows.WITH_PATCH):
         fields["gold"] = "patch"
         return []
+    flat = next((path for path in PATHS if path in keys - {"url"}), "")  # of rows with one place each
+    if flat and "gold" not in fields and not any(_has(row, "gold", path) for row in head for path in used["gold"]):
+        lines = next(("-".join(filter(None, pair)) for pair in LINES if keys >= {*pair} - {""}), "")
+        fields["gold"], used["gold"] = (gold := f"{flat}:{lines}" if lines else f"{flat}[]"), (gold,)
     for field, meaning in _MEANINGS.items():
         path = next((path for path in used[field] if any(_has(row, field, path) for row in head)), "")
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
@@ -122,7 +123,7 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
     if problems:
         lacking = sorted(rows.WITH_PATCH.difference(keys))
         hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
-        hint += f"{near or f'Its rows have {listed(paths)}.'} {_SHAPES}"
+        hint += f"{near or f'Its rows have {listed(paths)}.'} {_OPTIONS}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
     return [", ".join(notes)]
 

@@ -26,8 +26,8 @@ LINK = re.compile(
 )
 """The address of a file on GitHub and its like."""
 
-_PATHS = ("file", "path", "file_path", "filepath", "filename", "url")
-_LINES = (
+PATHS = ("file", "path", "file_path", "filepath", "filename", "url")
+LINES = (
     ("start_line", "end_line"), ("startLine", "endLine"), ("line_start", "line_end"), ("start", "end"),
     ("line", "end_line"), ("lines", ""), ("line", ""),
 )  # fmt: skip
@@ -67,7 +67,7 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
     value, path = parsed(value), keys[0]
     if isinstance(value, str):
         value = [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
-    if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else _PATHS)):
+    if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else PATHS)):
         # Lines by file: {"a.py": [[1, 9]]}.
         files = [*map(str, value)]
         reason = f"its keys {listed(files)} are no paths; name the one of its places: --gold KEY.KEY"
@@ -100,9 +100,9 @@ def _place(entry: object, path: str, start: str, end: str) -> tuple[object, obje
         return entry[0], entry[1] if len(entry) == 2 else entry[1:] or None
     if isinstance(entry, dict) and not path:
         has = {key for key, value in entry.items() if value is not None}
-        path = next((key for key in _PATHS if key in has), "")
+        path = next((key for key in PATHS if key in has), "")
         check(path != "", f"a place has {listed([*map(str, entry)])}; name the key of its path: --gold 'KEY[].PATH'")
-        start, end = next((keys for keys in _LINES if has.issuperset(filter(None, keys))), ("", ""))
+        start, end = next((keys for keys in LINES if has.issuperset(filter(None, keys))), ("", ""))
         others = listed([key for key in entry if key in has and _OF_LINES.search(key)])
         hint = "name its lines (--gold 'KEY[].PATH:LINES'), or for the whole file its path ('KEY[].PATH')"
         check(bool(start) or not others, f"of a place, {others} is not read; {hint}")
