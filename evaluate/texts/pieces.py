@@ -75,21 +75,15 @@ def cut_lines(texts: pl.Series) -> Pieces:
     distinct, line, first_line = lines_of(texts)
     is_ascii = pl.col("line").str.len_bytes() == pl.col("line").str.len_chars()
     lines = pl.LazyFrame({"line": distinct.rename("line")}).with_row_index("number")
-    easy = lines.filter(is_ascii).select("number", piece=pl.col("line").str.extract_all(_ASCII_PIECE))
-    plain, sizes, rest = pl.collect_all(
-        [
-            easy.select(pl.col("piece").explode(empty_as_null=False)),
-            easy.select("number", n=pl.col("piece").list.len()),
-            lines.filter(~is_ascii),
-        ]
-    )
+    cut_easily = lines.filter(is_ascii).select("number", piece=pl.col("line").str.extract_all(_ASCII_PIECE))
+    easy, rest = pl.collect_all([cut_easily.with_columns(n=pl.col("piece").list.len()), lines.filter(~is_ascii)])
     cut = list(map(pieces, rest["line"]))
     of_rest = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
-    vocabulary, column = numbered(plain["piece"].extend(of_rest))
-    n_pieces = np.concatenate([sizes["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
+    vocabulary, column = numbered(easy["piece"].explode(empty_as_null=False).extend(of_rest))
+    n_pieces = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
     of_lines = (np.ones(len(column), np.int32), column, np.append(0, np.cumsum(n_pieces)))
     row = np.zeros(len(distinct), np.int64)
-    row[np.concatenate([sizes["number"].to_numpy(), rest["number"].to_numpy()])] = np.arange(len(distinct))
+    row[np.concatenate([easy["number"].to_numpy(), rest["number"].to_numpy()])] = np.arange(len(distinct))
     shape = (len(distinct), len(vocabulary))
     return Pieces(vocabulary, scipy.sparse.csr_array(of_lines, shape=shape), row[line], first_line)
 

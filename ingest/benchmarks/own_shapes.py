@@ -110,10 +110,12 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
     if fields.get("gold", "patch") == "patch" and (keys >= rows.MULTI or keys >= rows.WITH_PATCH):
         fields["gold"] = "patch"
         return []
-    flat = next((path for path in PATHS if path in keys - {"url"}), "")  # of rows with one place each
-    if flat and "gold" not in fields and not any(_has(row, "gold", path) for row in head for path in used["gold"]):
+    # Rows may have one place each, beside the question.
+    beside = next((path for path in PATHS if path in keys - {"url"}), "")
+    if beside and "gold" not in fields and not any(_has(row, "gold", path) for row in head for path in used["gold"]):
         lines = next(("-".join(filter(None, pair)) for pair in LINES if keys >= {*pair} - {""}), "")
-        fields["gold"], used["gold"] = (gold := f"{flat}:{lines}" if lines else f"{flat}[]"), (gold,)
+        fields["gold"] = f"{beside}:{lines}" if lines else f"{beside}[]"
+        used["gold"] = (fields["gold"],)
     for field, meaning in _MEANINGS.items():
         path = next((path for path in used[field] if any(_has(row, field, path) for row in head)), "")
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")

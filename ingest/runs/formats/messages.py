@@ -49,7 +49,8 @@ def _message(row: JsonRecord) -> JsonRecord:
             part = {"type": "tool_use", "id": call_id, "name": event.get("name"), "input": event.get("args")}
             return {"role": "assistant", "content": [part], "step": event.get("stepUuid")}
         return {**result, "role": "tool", "tool_call_id": call_id, "content": result.get("output")} if result else {}
-    if role := str_at(row, "from") or str_at(row, "role") * ("mask" in row):
+    # ShareGPT's, or that of SWE-agent's runs in Nebius' data set.
+    if role := str_at(row, "from") or (str_at(row, "role") if "mask" in row else ""):
         call = parsed_object(row, "value") if role.endswith("_call") else {}
         text = {"role": _ROLES.get(role, role), "content": row.get("value") or row.get("text")}
         return {"role": "assistant", "tool_calls": [call]} if call else text
