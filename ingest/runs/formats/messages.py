@@ -110,6 +110,11 @@ def _results(message: JsonRecord) -> Iterator[JsonRecord]:
             yield {"id": first_text(part, _IDS), "text": text, "failed": failed or inner.get("status") == "error"}
 
 
+def _folder_in(text: str) -> str:
+    mark = _FOLDER.search(text)
+    return mark[mark.lastindex or 0].strip() if mark else ""
+
+
 def _fenced(messages: Sequence[JsonRecord]) -> Iterator[Event]:
     """The events of a record whose commands are in fenced blocks, each answered by the next message."""
     command, folder, created = "", "", set[str]()
@@ -120,7 +125,7 @@ def _fenced(messages: Sequence[JsonRecord]) -> Iterator[Event]:
             command = next(reversed(_FENCED.findall(text)), "")
         elif not command:
             yield Note("prompt", text if message.get("role") == "user" else "")
-            yield Note("root", named[named.lastindex or 0].strip() if (named := _FOLDER.search(text)) else "")
+            yield Note("root", _folder_in(text))
         elif result := mini_swe_agent.returned(text):
             yield ToolCall("bash", {"command": command}, *result, folder="")
         else:
@@ -140,9 +145,7 @@ def _events_of(session: Session) -> Iterator[Event]:
     results_of: dict[str, list[JsonRecord]] = {}  # by the newest call with an id
     for row, message in zip(session.parts[0], messages, strict=True):
         text, is_own = content_of(message), message.get("role") == "assistant"
-        folder = _FOLDER.search(text)
-        in_text = folder[folder.lastindex or 0].strip() if folder else ""
-        yield Note("root", first_text(row, ("working_dir", "cwd")) or in_text)
+        yield Note("root", first_text(row, ("working_dir", "cwd")) or _folder_in(text))
         if is_own or message.get("role") == "user":
             yield Note("answer" if is_own else "prompt", text)
         if is_own:
