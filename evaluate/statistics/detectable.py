@@ -58,7 +58,7 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     In the step-down test, a pair is compared with the maximum over the pairs that are no more extreme, for each flip,
     and is detected only if all more extreme pairs are. The pairs are in ascending order of their `observed` statistics.
     """
-    # As many flips as fit in memory, with a maximum for every pair.
+    # As many flips as fit in memory, with a maximum for every pair; as rows, so that sums keep their last bits.
     n_flips = max(1, 4_000_000 // len(observed))
     signs = next(flips(n_units, n_flips)).T.copy()[:n_flips]
     passed = np.quantile(np.maximum.accumulate(studentised.of(signs), axis=1), 1 - LEVEL, axis=0, method="higher")

@@ -119,19 +119,19 @@ def _fenced(messages: Sequence[JsonRecord]) -> Iterator[Event]:
     """The events of a record whose commands are in fenced blocks, each answered by the next message."""
     command, folder, created = "", "", set[str]()
     for message in messages:
-        text = content_of(message)
+        text, action, command = content_of(message), command, ""
         if message.get("role") == "assistant":
             yield from (Note("answer", text), Answer())
             command = next(reversed(_FENCED.findall(text)), "")
-        elif not command:
+        elif not action:
             yield Note("prompt", text if message.get("role") == "user" else "")
             yield Note("root", _folder_in(text))
         elif result := mini_swe_agent.returned(text):
-            yield ToolCall("bash", {"command": command}, *result, folder="")
+            yield ToolCall("bash", {"command": action}, *result, folder="")
         else:
             state = _STATE.search(text)
             observation = _HEAD.sub("", text[: state.start()] if state else text)
-            yield swe_agent.call_of(command, observation, folder, created)
+            yield swe_agent.call_of(action, observation, folder, created)
             folder = state[1] if state else folder
             yield Note("root", folder)
 
