@@ -62,7 +62,7 @@ def build(
     if stored := current(root, made_from, costs):
         return Built(stored, is_current=True)
     with building(root) as new:
-        manifest = _write(lake, new, (made_from, lake_id, costs), say, since, url, item_text)
+        manifest = _write(lake, (root, new), (made_from, lake_id, costs), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if lake_state(lake) != (lake_id, costs):
             message = "the lake changed while the site was being built; the earlier site is unchanged"
@@ -87,7 +87,7 @@ def code_state() -> str:
 
 def _write(
     lake: Lake,
-    new: Path,
+    sites: tuple[Path, Path],
     states: tuple[str, str, str],
     say: Callable[[str], None],
     since: Manifest | None,
@@ -97,9 +97,10 @@ def _write(
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
-    made_from, lake_id, costs = states
+    (root, new), (made_from, lake_id, costs) = sites, states
     with drawing(new) as artist, ThreadPoolExecutor(_WORKERS) as workers:
         from report.downloads import write_downloads
+        from report.kept_pages import editions_state, keep_pages
         from report.publisher import SiteMaterial
         from report.render import render
 
@@ -115,15 +116,17 @@ def _write(
         if changes is not None:
             _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
-        frame = {
+        shared = {
             "navigation": [entry for kind in kinds for entry in kind.entries(material)],
             "project": about,
-            "lake_id": lake_id[:_ID_LENGTH],
-            "system_paths": material.system_paths,
-            "build_id": made_from[:_ID_LENGTH],
-            "changes": changes,
             "url": url,
         }
+        ids = {"lake_id": lake_id[:_ID_LENGTH], "build_id": made_from[:_ID_LENGTH]}
+        frame = {**shared, **ids, "changes": changes, "system_paths": material.system_paths}
+        editions = editions_state(material, code_state(), item_text, shared)
+        if keep_pages(material, root, new, editions, ids):
+            is_kept = {name: benchmark.is_edition for name, benchmark in material.benchmarks.items()}
+            material.written_boards = {name: each for name, each in material.boards_of.items() if not is_kept[name]}
 
         def publish(kind: Publisher) -> list[Future[str]]:
             """Write the pages of a kind and their data; return their shared pictures, which may not be drawn yet."""
@@ -160,6 +163,7 @@ def _write(
         fingerprint=made_from,
         lake=lake_id,
         costs=costs,
+        editions=editions,
         files=files,
         numbers=dict(sorted(numbers.items())),
     )

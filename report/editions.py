@@ -80,6 +80,10 @@ class LakeWithEditions(Lake):
         """A fingerprint of some tables' parts and of the editions' files; clears the caches."""
         self._parts.clear()
         self._frames.clear()
-        files = [file for edition in self.editions for name in names if (file := edition / f"{name}.parquet").is_file()]
-        shipped = [(file.parent.name, file.name, sha256_of_file(file)) for file in files]
+        shipped = self.shipped(*names)
         return fingerprint(super().state(*names), shipped) if shipped else super().state(*names)
+
+    def shipped(self, *names: str) -> list[tuple[str, str, str]]:
+        """The editions' files of some tables: edition, file name and sha256."""
+        files = [file for edition in self.editions for name in names if (file := edition / f"{name}.parquet").is_file()]
+        return [(file.parent.name, file.name, sha256_of_file(file)) for file in files]

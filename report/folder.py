@@ -56,7 +56,7 @@ class Manifest(BaseModel):
     """A description of a built site: the fingerprints of its inputs, its files, and every board's primary numbers.
 
     `fingerprint` covers the code, the options and the lake without costs, `lake` only the latter, `costs` the measured
-    costs, which alone differ between sites built from the same inputs.
+    costs, which alone differ between sites built from the same inputs, and `editions` what editions' pages show.
     """
 
     generator: Literal["goldspan report"]
@@ -64,6 +64,7 @@ class Manifest(BaseModel):
     fingerprint: str
     lake: str
     costs: str = ""
+    editions: str = ""
     files: Mapping[str, SiteFile]
     numbers: Mapping[str, BoardNumbers] = {}
 

@@ -24,7 +24,10 @@ class Page:
 
 
 class SiteMaterial(TablesRead):
-    """The input of all pages. `is_local`: neither `url` nor `item_text` was given, so it is for this machine only."""
+    """The input of all pages. `is_local`: neither `url` nor `item_text` was given, so it is for this machine only.
+
+    `written_boards` are those of `boards_of` whose pages are written: without editions if their pages are kept.
+    """
 
     def __init__(
         self, lake: Lake, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText | None,
@@ -33,6 +36,7 @@ class SiteMaterial(TablesRead):
         super().__init__(lake)
         self.written, self.project, self.item_text, self.is_local = written, project, item_text, is_local
         self.boards_of = {name: [build_board(self, each) for each in self.boards(name)] for name in self.benchmarks}
+        self.written_boards = self.boards_of
         self.every_board = [board for boards in self.boards_of.values() for board in boards]
 
     @property

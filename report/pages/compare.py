@@ -28,7 +28,8 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     every = [outcomes for outcomes in map(BoardOutcomes, material.every_board) if len(outcomes.rows) > 1]
     files: dict[str, bytes] = {}
     for outcomes in every:
-        files |= outcome_files(outcomes)
+        if outcomes.board.benchmark.name in material.written_boards:
+            files |= outcome_files(outcomes)
     boards_of = [
         (benchmark, page_path("pairs", name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
         for name, benchmark in material.benchmarks.items()

@@ -29,6 +29,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     )
     lines = [(roster.board.benchmark, page_path("items", roster.benchmark), len(roster.runs)) for roster in rosters]
     yield Page(_PATH, "Items", "items.html", {"lines": lines, "within": _PATH}, description)
+    rosters = [roster for roster in rosters if roster.benchmark in material.written_boards]
     while rosters:
         # Keep only one benchmark's items in memory: they are many.
         yield _page(material, rosters.pop(0))

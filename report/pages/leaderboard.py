@@ -42,9 +42,9 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
             pool_sizes(boards),
             costs_of(boards[0]) if any(board.every for board in boards) else None,
         )
-        for boards in material.boards_of.values()
+        for boards in material.written_boards.values()
     ]
-    for (name, boards), (sections, sizes, costs) in zip(material.boards_of.items(), requested, strict=True):
+    for (name, boards), (sections, sizes, costs) in zip(material.written_boards.items(), requested, strict=True):
         benchmark, files = material.benchmarks[name], dict[str, bytes]()
         for section in sections:
             board = section["board"]

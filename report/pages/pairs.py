@@ -16,7 +16,7 @@ from report.publisher import Page, Publisher, SiteMaterial
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
     addresses = {benchmark.title: page_path("pairs", name) for name, benchmark in material.benchmarks.items()}
-    for board in (boards[0] for boards in material.boards_of.values() if boards):
+    for board in (boards[0] for boards in material.written_boards.values() if boards):
         tested, others = (_groups(board, exploratory=flag) for flag in (False, True))
         answer = _answer(sum((counts for _, _, counts in tested), Counter[str]()))
         values = {

@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -8,6 +9,9 @@ from polars.testing import assert_frame_equal
 
 from lake.errors import GoldspanError
 from lake.store import Lake
+from lake.tables import TABLES
+from report import render
+from report.build import build
 from report.editions import EDITIONS, LakeWithEditions
 from report.items.answers import spans_by_item
 from report.items.roster import Roster
@@ -77,6 +81,48 @@ def test_an_edition_and_the_lakes_board_show_equal_numbers(lake_folder: Path, ed
     assert "current" in again.err
     command("report", "--lake", lake_folder, "--site", site).done()
     assert not (site / f"{NAME}.html").exists()
+
+
+def test_an_editions_pages_are_kept_while_all_that_they_show_is_the_same(
+    lake_folder: Path, editions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake, site, written = LakeWithEditions(lake_folder, editions), tmp_path / "site", set[str]()
+    rendered = render.render
+
+    def spy(template: str, values: Mapping[str, object]) -> str:
+        written.add(str(values.get("path")))
+        return rendered(template, values)
+
+    monkeypatch.setattr("report.render.render", spy)
+    pages = {f"{NAME}.html", f"{NAME}-all.html", f"items/{NAME}.html", f"pairs/{NAME}.html"}
+
+    def changed(name: str, **columns: pl.Expr) -> None:
+        own = Lake(lake_folder)
+        for part in own.parts(name):
+            rows = own.scan_parts([part], name).select(*TABLES[name].columns).with_columns(**columns)
+            own.write(name, rows.collect(), part=part.name, fingerprint="changed", **part.folders)
+
+    def pages_written(fresh: str) -> set[str]:
+        written.clear()
+        build(lake, site)
+        kept = written & pages
+        build(lake, tmp_path / fresh)
+        # Whether pages were kept cannot be seen in the site.
+        assert _bytes_of(site) == _bytes_of(tmp_path / fresh)
+        return kept
+
+    assert pages_written("first") == pages
+    changed("items", commit=pl.lit("1" * 40))
+    assert pages_written("second") == set()
+    (site / f"{NAME}-all.html").write_text("damaged", encoding="utf-8")
+    assert pages_written("third") == pages
+    # A page shows what the lake says of a retriever, if the lake has it too.
+    changed("retrievers", meaning=pl.format("{} indeed", "meaning"))
+    assert pages_written("fourth") == pages
+
+
+def _bytes_of(site: Path) -> dict[str, bytes]:
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
 def _values(numbers: dict[str, dict[str, dict[str, dict[str, float]]]], benchmark: str) -> dict[tuple[str, str], float]:
