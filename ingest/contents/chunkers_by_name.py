@@ -139,12 +139,9 @@ def given_before(lake: Lake) -> dict[str, str]:
 def _given_now(given: str, seconds: float) -> NamedChunker:
     """The chunker for `NAME=COMMAND` or `NAME=module:function`; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
-    fault = "" if what else "must be followed by = and a command"
-    if not _NAME.fullmatch(name):
-        fault = "must be letters, digits, dots, dashes and underscores, at most 80"
-    elif name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)):
-        fault = "is the name of a built-in chunker"
-    if fault:
+    is_built_in = name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)) is not None
+    if is_built_in or not what or not _NAME.fullmatch(name):
+        fault = "is the name of a built-in chunker" if is_built_in else "is no name (letters, digits, ._-) and command"
         message = f"--chunker {name[:80]!a} {fault}"
         raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
     if FUNCTION.fullmatch(what):
@@ -156,15 +153,12 @@ def _given_now(given: str, seconds: float) -> NamedChunker:
 
 def _function(what: str) -> Callable[..., Cut]:
     module, _, name = what.partition(":")
-    hint = "The function takes a Document and returns a Cut, like those in ingest/contents/chunkers."
     try:
         function: Callable[..., Cut] = getattr(importlib.import_module(module), name)
-    except Exception as error:
-        message = f"--chunker: {what} cannot be imported: {located(error, None)}"
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
-    try:
-        code_digest(function)
-    except (TypeError, OSError) as error:
         # Changes to a function can only be noticed in its source.
-        raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
+        code_digest(function)
+    except Exception as error:
+        message = f"--chunker: {what} cannot be imported as a Python function: {located(error, None)}"
+        hint = "The function takes a Document and returns a Cut, like those in ingest/contents/chunkers."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
     return function

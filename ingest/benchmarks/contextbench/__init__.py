@@ -32,17 +32,13 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     beside.reject_refused(rejects)
     rows = [each for each in tree.entries if _may_hold_rows(each.path) and (subset != VERIFIED or _is_verified(each))]
     selections = [each for each in tree.entries if each.path.rpartition("/")[2] == _SELECTION]
-    what = hint = ""
-    if not rows:
-        what = f"no {'file called *verified*' if subset == VERIFIED else 'file of rows'} in {source.name}"
-        hint = "Rows are read from *.parquet, *.json or *.jsonl, in the folder itself or in data/."
-    elif subset == FULL and all(map(_is_verified, rows)):
-        what, hint = f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}"
-    elif subset == SELECTED and not selections:
-        what = f"{_SELECTION} is not in {source.name}"
-        hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
-    if what:
-        raise GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
+    lacks_rows = not rows or (subset == FULL and all(map(_is_verified, rows)))
+    if lacks_rows or (subset == SELECTED and not selections):
+        file = "file of rows" if lacks_rows else _SELECTION
+        hint = f"Rows are *.parquet, *.json or *.jsonl, maybe in data/; *verified* are {VERIFIED}; "
+        hint += f"{SELECTED} needs the publisher's list of instances beside them."
+        message = f"ContextBench: no {file} of the subset {subset} in {source.name}"
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     return RawFiles([*selections[: subset == SELECTED], *rows], [beside], source.repositories)
 
 

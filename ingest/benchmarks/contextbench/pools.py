@@ -16,7 +16,7 @@ from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
 from ingest.rejects import Rejects
 from ingest.sources.repository import RepositoryError, is_searched, parquet_files
 from ingest.sources.tree import CommitFiles, RawFiles, Repository
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
+from lake.errors import MAX_EXAMPLES
 from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
 from lake.text import counted, listed
 
@@ -105,13 +105,9 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
 
     for pool_id, repository in repositories.items():
         batches = [no_files]
-        try:
-            for files, blobs in pool_batches(texts(pool_id, repository), seen):
-                batches.append(files)
-                yield PoolGroup("", no_files, blobs)
-        except RepositoryError as error:
-            message = f"ContextBench: the files of {pool_id} were readable a moment ago and no longer are: {error.what}"
-            raise GoldspanError(message, hint="Run the same again; what is stored is kept.", code=Exit.ERROR) from error
+        for files, blobs in pool_batches(texts(pool_id, repository), seen):
+            batches.append(files)
+            yield PoolGroup("", no_files, blobs)
         group, is_rest = pool_id.replace("/", "__"), pl.col("pool_id") != pool_id
         for kind, of_kind in (("searched", ~is_rest), ("rest", is_rest)):
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)

@@ -15,11 +15,10 @@ from ingest.contents.syntax_trees import BODIES, GRAMMARS, Piece, is_annotation,
 def syntax(document: Document, n: int) -> Cut:
     """Split nodes that exceed `n` non-whitespace characters, then merge the pieces; a line is never cut.
 
-    A file that fits is one chunk. Otherwise its syntax tree is opened wherever a piece exceeds `n`: a piece begins
-    where a named node is first on its line, and includes the blank lines below it. Comments and decorators directly
-    above stay with their code, and the head of a body with its first piece, if both fit. A piece that cannot be opened
-    is split into its lines. The pieces are merged into as few chunks as possible, with cuts as high in the tree as
-    possible. Without a tree (see `reliable_tree`) the file is cut as by `fixed-nws-<n>`.
+    A piece begins where a named node is first on its line, and includes the blank lines below it. Comments and
+    decorators directly above stay with their code, and the head of a body with its first piece, if both fit. The pieces
+    are merged into as few chunks as possible, with cuts as high in the tree as possible. Without a tree (see
+    `reliable_tree`) the file is cut as by `fixed-nws-<n>`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:

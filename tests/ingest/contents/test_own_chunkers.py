@@ -143,14 +143,14 @@ def test_a_function_failing_on_all_files_is_named_and_skipped(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("given", "code", "why"),
     [
-        ("mine", 2, "'mine' must be followed by = and a command"),
+        ("mine", 2, "'mine' is no name (letters, digits, ._-) and command"),
         ("syntax-9=node x.js", 2, "'syntax-9' is the name of a built-in chunker"),
         ("sizes=node x.js", 2, "'sizes' is the name of a built-in chunker"),
-        ("a b=node x.js", 2, "must be letters, digits"),
+        ("a b=node x.js", 2, "is no name (letters, digits, ._-) and command"),
         ("mine=no-such-program", 4, "the program 'no-such-program' is not installed"),
         ("mine=node 'x", 2, "cannot be read: No closing quotation"),
-        ("mine=builtins:print", 2, "builtins:print is not written in Python"),
-        ("mine=no_module:f", 2, "no_module:f cannot be imported: ModuleNotFoundError"),
+        ("mine=builtins:print", 2, "builtins:print cannot be imported as a Python function"),
+        ("mine=no_module:f", 2, "no_module:f cannot be imported as a Python function: ModuleNotFoundError"),
     ],
 )
 def test_what_is_no_chunker_is_refused(given: str, code: int, why: str, tmp_path: Path) -> None:
