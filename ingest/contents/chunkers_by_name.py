@@ -75,9 +75,6 @@ def _resolve(name: str) -> NamedChunker:
     if why := absence(resolved.declaration):
         hint = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
         raise GoldspanError(f"chunker {name!r} cannot run here: {why}", hint=hint, code=Exit.MISSING)
-    check = resolved.declaration.check
-    if wrong := check(**resolved.parameters) if check else "":
-        raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
     if not name.endswith(CONTEXT):
         return resolved
     plain = resolved.declaration

@@ -178,21 +178,16 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     # Of definitions of over 100 lines, a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
-    spans, names = set[tuple[int, int]](), set[str]()
+    covered, names = set[int](), set[str]()
     for line in lines:
         around = [definition for definition in short if definition.line_start <= line < definition.line_end]
         inner = min(around, key=lambda each: each.line_end - each.line_start, default=None)
         start, end = (line, line + 1) if inner is None else (inner.line_start, inner.line_end)
         names |= {definition.name for definition in around if definition.name}
-        if start < n_lines:
-            spans.add((start, min(end, n_lines)))
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            first, last = merged.pop()
-            start, end = first, max(last, end)
-        merged.append((start, end))
-    return merged, names
+        covered.update(range(start, min(end, n_lines)))
+    starts = sorted(line for line in covered if line - 1 not in covered)
+    ends = sorted(line + 1 for line in covered if line + 1 not in covered)
+    return list(zip(starts, ends, strict=True)), names
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:

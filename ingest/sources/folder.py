@@ -95,9 +95,8 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     """
     what = f"SOURCE={folder}"
     if not folder.is_dir():
-        problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
         hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
-        raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
+        raise GoldspanError(f"{what}: there is no such folder", hint=hint, code=Exit.MISSING)
     subfolders = sorted(each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir())
     own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
     if len(own) > 1:
@@ -111,10 +110,8 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     labels = [label for name in names if (label := _label(name, benchmark)) is not None]
     if _is_marked(folder, markers) if markers else labels:
         return folder_source(folder, str(folder), next(filter(None, labels), ""))
-    looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
-    here = f", here or in it {looked}" if looked else ""
-    empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
-    hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
+    hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{', here or in it ' * bool(markers)}"
+    hint += f"{' or '.join(markers)} (folders or zips)."
     raise GoldspanError(f"{what} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
 
 

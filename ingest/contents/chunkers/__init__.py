@@ -67,7 +67,6 @@ class Chunker:
         defaults: The concrete names that run if none is named.
         grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
         given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
-        check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
         text: `text(document, cut)` gives the chunks texts to be ranked by.
     """
 
@@ -81,7 +80,6 @@ class Chunker:
     libraries: tuple[str, ...] = ()
     given: str = ""
     command: JsonCommand | None = None
-    check: Callable[..., str] | None = None
     text: Callable[[Document, Cut], Cut] | None = None
 
 

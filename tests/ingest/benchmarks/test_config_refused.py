@@ -34,7 +34,7 @@ WRONG = {
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
     "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing"),
-    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: must be a mapping, not 'here'"),
+    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: must be a mapping"),
     "a number for a path": (_line("8"), "fields.line.0: input should be a valid string, not 8"),
     "an empty path": (_line("meta..line"), "fields.line.0: string should match pattern", "not 'meta..line'"),
     "yes for a text": (OURS + "license: yes\n", "license: input should be a valid string, not True"),

@@ -151,10 +151,9 @@ def test_a_subset_that_the_source_has_not_is_data_missing(source: Path, tmp_path
         (["--subsets", "function-3k"], "unknown subset 'function-3k'", "'function-"),
         (["--chunkers", "whole-fil"], "unknown chunker 'whole-fil'", "'whole-file'"),
         (["--chunkers", "fixed-nws-0"], "unknown chunker 'fixed-nws-0'", "'fixed-nws-800'"),
-        (["--chunkers", "window-4-8"], "chunker 'window-4-8': step 8 is larger than size 4", ""),
     ],
 )
 def test_unknown_names(source: Path, tmp_path: Path, arguments: list[str], error: str, meant: str) -> None:
     run = command("ingest", "--source", source, "--lake", tmp_path / "lake", *arguments)
-    run.refused(Exit.USAGE, error, f"Did you mean {meant}" if meant else "")
+    run.refused(Exit.USAGE, error, f"Did you mean {meant}")
     assert not (tmp_path / "lake/items").exists()
