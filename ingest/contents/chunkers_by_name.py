@@ -32,8 +32,7 @@ _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())
 def with_context(document: Document, cut: Cut) -> Cut:
     """The cut with a text per chunk: its path, the file's first imports, and the first lines of definitions around it.
 
-    Lines that the chunk itself contains are not repeated. Chunks that are not ranges of lines keep their own text.
-    code-chunk puts the same before its chunks (github.com/supermemoryai/code-chunk, "contextualized text").
+    Chunks that are not ranges of lines keep their own text. As in code-chunk (github.com/supermemoryai/code-chunk).
     """
     if cut.unit != "lines" or cut.failed:
         return cut
@@ -112,20 +111,19 @@ def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = ANSWER_SECONDS
 ) -> list[NamedChunker]:
     """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
-    own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
-    if len(own) < len(given):
+    own = [_given_now(text, seconds) for text in given]
+    now, before = {resolved.name for resolved in own}, given_before(lake)
+    if len(now) < len(own):
         message = "two --chunker options use one name"
         raise GoldspanError(message, hint="Give every chunker a different name.", code=Exit.USAGE)
-    before = given_before(lake) if set(names) - set(own) else {}
-    kept = [f"{name}={before[name]}" for name in names if name in before and name not in own]
+    kept = [f"{name}={before[name]}" for name in dict.fromkeys(names) if name in before and name not in now]
     if kept and not trusted:
         message = "commands stored in a lake are not run unless you allow it"
         hint = f"Give the command again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
         raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
-    own |= {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in kept)}
-    if not names and not own:
-        return resolve_chunkers(default_chunkers())
-    return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
+    own += [_given_now(text, seconds) for text in kept]
+    others = [name for name in names if name not in now and name not in before]
+    return [*resolve_chunkers(others if names or own else default_chunkers()), *own]
 
 
 def given_before(lake: Lake) -> dict[str, str]:

@@ -33,14 +33,12 @@ class EditedLine(NamedTuple):
 def edited_lines(patch: str, reading: PatchReading) -> tuple[list[EditedLine], list[str]]:
     """The lines of the old files that a patch edits, and notes on the parts that cannot be read.
 
-    `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. An insertion that
-    changes no line counts as the line before it, at the head of a file as its first line. Created and copied files have
-    no lines; a renamed file has its old name. As for `git apply`, hunks end where their heads say; the rest is ignored.
+    `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. A pure insertion counts
+    as the line before it, at the head of a file as its first line; created and copied files have no lines. As for `git
+    apply`, hunks end where their heads say.
 
-    `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line,
-    which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
-    the file above it, and those before any name are dropped. A hunk ends at a line that cannot be part of one or starts
-    with `---`, as a removed line `--…` does. An empty context line whose blank an editor stripped is not counted.
+    `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line;
+    a hunk ends at a line that cannot be part of one or starts with `---`.
     """
     # JSON may contain half a surrogate pair, which cannot be stored.
     lines = patch.encode(errors="replace").decode().removesuffix("\n").split("\n")

@@ -123,12 +123,10 @@ def _task(history: History, repository: str, commit: Commit, question: str) -> d
 
 def _is_formatting(patch: str) -> bool:
     """Whether a patch changes only white space; False if it has no hunk."""
-    texts, in_hunk = {"-": "", "+": ""}, False
-    for line in patch.split("\n"):
-        in_hunk = line.startswith("@@") or (in_hunk and not line.startswith("diff --git "))
-        if in_hunk and line[:1] in texts:
-            texts[line[0]] += "".join(line[1:].split())
-    return texts["-"] == texts["+"] and "\n@@" in patch
+    hunks = re.findall(r"^@@.*?(?=^diff --git |\Z)", patch, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(hunks).split("\n")
+    before, after = (["".join(line[1:].split()) for line in lines if line.startswith(sign)] for sign in "-+")
+    return bool(hunks) and "".join(before) == "".join(after)
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:

@@ -1,8 +1,7 @@
 """A repository's own source files, and each file's uses of definitions in other files, found by name only.
 
-A name refers to a definition in another file if that is the only one of that name at the top level of any file of the
-repository's own source, if the file defines nothing of that name itself, and if the file can see it: an import names it
-together with its file or folder, or names its whole file, or the language sees all files of the same folder.
+A name refers to a definition in another file if that is the only one of that name at the top level of any file, if the
+file defines nothing of that name itself, and if it can see the definition: see `is_seen`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES
-from lake.text import listed
+from lake.text import is_encodable, listed
 
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
                 MemoryError)  # fmt: skip
@@ -124,24 +124,19 @@ def read_folder(root: Path, location: str) -> Tree:
     home = root.resolve()
     cached = _hub_cache(home)
     homes = (home,) if cached is None else (home, cached / "blobs")
-    entries, refused, left = list[Entry](), dict[str, str](), [(home, "")]
-    while left:
-        folder, prefix = left.pop()
-        try:
-            with os.scandir(folder) as listing:
-                items = list(listing)
-        except OSError as error:
-            refused[prefix] = f"cannot be listed: {error.strerror}"
-            continue
-        for item in items:
-            path, target = prefix + item.name, Path(item.path)
-            if is_junk(path):
+    entries, refused = list[Entry](), dict[str, str]()
+
+    def not_listed(error: OSError) -> None:
+        refused[os.path.relpath(error.filename, home)] = f"cannot be listed: {error.strerror}"
+
+    for folder, folders, files in os.walk(home, onerror=not_listed):
+        for target in (Path(folder, name) for name in [*folders, *files]):
+            path, is_link = target.relative_to(home).as_posix(), target.is_symlink()
+            if is_junk(path) or (target.name in folders and not is_link):
                 continue
-            if path.encode(errors="ignore").decode() != path:
+            if not is_encodable(path):
                 refused[os.fsencode(path).decode(errors="backslashreplace")] = "the name is not UTF-8"
-            elif item.is_dir(follow_symlinks=False):
-                left.append((target, f"{path}/"))
-            elif item.is_symlink() and not any(Path(realpath(target)).is_relative_to(home) for home in homes):
+            elif is_link and not any(Path(realpath(target)).is_relative_to(home) for home in homes):
                 refused[path] = "a link that leaves the folder"
             elif not target.is_file() or not os.access(target, os.R_OK):
                 refused[path] = "not a regular file that may be read"

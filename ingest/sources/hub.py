@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import HUB, Entry, Source, Tree, UnreadableFileError, entry_on_disk
-from lake.errors import Exit, GoldspanError
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS
 from lake.text import listed
@@ -152,11 +152,8 @@ _SOURCES: Mapping[str, tuple[Callable[..., Source], *tuple[object, ...]]] = {
 
 def open_hub(benchmark: str, cache: Path, *, say: Say = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache and downloaded when read; without `say`, no messages."""
-    if benchmark in _SOURCES:
-        source, *pin = _SOURCES[benchmark]
-        return source(benchmark, cache, say, *pin)
-    hint = f"There is: {', '.join(sorted(_SOURCES))}. Give a folder: SOURCE=<folder>."
-    raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)
+    source, *pin = lookup(benchmark, "benchmark of SOURCE=hub", _SOURCES, code=Exit.MISSING)
+    return source(benchmark, cache, say, *pin)
 
 
 STREAMED_FROM = 10**9

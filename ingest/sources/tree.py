@@ -75,9 +75,8 @@ class TreeFile(NamedTuple):
 
 
 Repository = Callable[..., Iterator[TreeFile]]
-"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
-paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
-`RepositoryError` if the repository is not available or unreadable."""
+"""`repository(rejects, only)`: the regular files of a repository at a commit, with `only` those at these paths; those
+that cannot be read are rejected. It raises a `RepositoryError` if the repository is not available or unreadable."""
 
 CommitFiles = Callable[[str, str], Repository]
 """Gives the repository `owner/name` at a commit."""
@@ -103,9 +102,8 @@ class Source:
     """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
     `find` gives the folder at a path of the layout, None if there is none. `label` is shown next to all numbers (empty
-    for the published data); `revision` is exact: package pins, a commit, or empty for a folder; `licences` maps a
-    repository to its licence; `repositories` gives the files of commits that rows name; `recorded` has the system and
-    path of each run stored with the data (a file, archive or folder), sorted by system.
+    for the published data); `revision` is exact, empty for a folder; `licences` are by repository; `repositories` gives
+    the files of commits that rows name; `recorded` has the system and path of each run stored with the data.
     """
 
     name: str

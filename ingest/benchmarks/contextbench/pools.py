@@ -140,9 +140,7 @@ class PartReader:
             for instance in of_pool:
                 spans, reason, flags = list(instance.gold), instance.why_not or not_there, None
                 if not reason:
-                    faults = list[str]()
-                    if self.is_own:
-                        spans, faults = locate(spans, repo, files, paths)
+                    spans, faults = locate(spans, repo, files, paths) if self.is_own else (spans, [])
                     # The gold of a patch are the definitions around the lines that it replaces.
                     patched = gold_of_patch(instance.gold_patch, files)
                     spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
@@ -153,10 +151,8 @@ class PartReader:
                         gold += ({"item_id": instance.item_id, **row} for row in rows)
                         repositories[pool_id] = repository
                     else:
-                        absent = listed([span.file for span in spans], MAX_EXAMPLES)
-                        no_line = "its patch replaces no line of a source file of its repository"
-                        no_file = f"none of its gold files is in its repository: {absent}"
-                        faults = faults or [no_line if instance.gold_patch else no_file]
+                        absent = listed([span.file for span in spans], MAX_EXAMPLES) or "its patch replaces no line"
+                        faults = faults or [f"none of its gold files is in its repository: {absent}"]
                         reason = "; ".join(faults[:MAX_EXAMPLES])
                     for fault in faults:
                         rejects.add(*instance.where, f"{instance.item_id}: {fault}")
@@ -169,7 +165,7 @@ class PartReader:
         edits, unread = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
         where = {instance.item_id: instance.where for instance in instances}
         for item_id, fault in unread:
-            rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
+            rejects.add(*where[item_id], f"{item_id}: {fault}")
         pools = pool_groups(repositories, rejects, self.counts)
         return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
 

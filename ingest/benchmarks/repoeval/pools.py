@@ -139,10 +139,9 @@ def with_others(
 ) -> dy.DataFrame[Files]:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    Hard, vector and random negatives are as many as the pool has files: those of all other pools that rank highest for
-    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones; ties by a seeded hash of pool and
-    content. `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. A content is
-    added once, and never if it is blank or the pool has it. Added paths begin with `other/` and a repository's name.
+    Hard, vector and random negatives, as many as the pool has files, are those of all other pools that rank highest for
+    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones. `with-<n>` adds all files of n other
+    pools, which a larger n includes. A content is added once, and never if it is blank or the pool has it.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():

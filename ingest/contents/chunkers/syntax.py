@@ -133,9 +133,8 @@ _VALUES = frozenset({"arrow_function", "function_expression", "generator_functio
 def definition(document: Document) -> Cut:
     """One chunk per top-level definition with its decorators and the comments directly above, and per code between.
 
-    The inside of namespaces, modules and conditional compilation counts as top level. A class of more than 1,500
-    non-whitespace characters is opened in turn: its head (with the code before the first member that is a definition),
-    each such member, and the code between. Without a syntax tree the file is cut as by `fixed-nws-1500`.
+    The inside of namespaces, modules and conditional compilation counts as top level, and so does that of a class of
+    over `MAX_CLASS` characters, below its head. Without a syntax tree the file is cut as by `fixed-nws-1500`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if not n_lines:

@@ -140,7 +140,7 @@ def test_gold_patches_stand_as_the_lines_they_edit(tmp_path: Path) -> None:
 def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
     ingested(tmp_path / "lake", build(tmp_path / "source", [row(patch=PATCH[:-20])]))
     [(source, position, reason)] = rejected(tmp_path / "lake")
-    assert (source, position) == ("rows.parquet", "row 1, patch")
+    assert (source, position) == ("rows.parquet", "row 1")
     assert reason.startswith("acme__rockets-1: line 3 of the patch")
 
 
