@@ -22,7 +22,7 @@ from ingest.contents.definition_nodes import captured
 from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.contents.syntax_trees import syntax_tree
 from lake.offsets import split_lines
-from lake.text import language_of, words
+from lake.text import decode, language_of, words
 
 TESTS = re.compile(
     r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
@@ -229,11 +229,8 @@ def _text(node: Node) -> str:
 
 def lines_of(data: bytes) -> list[str] | None:
     r"""A file's lines, ending in `\n`; None if it is not UTF-8 or has a lone `\r`, which some take for a line end."""
-    try:
-        text = data.decode().replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        return None
-    return None if "\r" in text else split_lines(text)
+    text, n_replaced = decode(data.replace(b"\r\n", b"\n"))
+    return None if n_replaced or "\r" in text else split_lines(text)
 
 
 def is_source(path: str) -> bool:

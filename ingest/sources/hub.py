@@ -201,8 +201,6 @@ def _entry(path: str, dataset: Callable[[], Dataset | IterableDataset], made_fro
                     table.validate(full=True)
                     rows = (json.dumps(row, ensure_ascii=False, default=str) for row in table.to_pylist())
                     file.writelines(f"{row}\n".encode(errors="replace") for row in rows)
-            except GoldspanError:
-                raise
             # Errors that `datasets` or Arrow raise for damaged data.
             except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
                 reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"

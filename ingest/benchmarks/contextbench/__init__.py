@@ -64,13 +64,12 @@ def parts(
         kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
         instances = [instance for instance in instances if instance.item_id in kept]
     reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
-    if len(instances) <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, partial(reader.read, instances))
-    else:
-        ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-        for number, start in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
-            some = ordered[start : start + ITEMS_OF_A_PART]
-            yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
+    is_one = len(instances) <= ITEMS_OF_A_PART
+    if not is_one:
+        instances = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
+    for number, start in enumerate(range(0, max(1, len(instances)), ITEMS_OF_A_PART)):
+        some = instances[start : start + ITEMS_OF_A_PART]
+        yield PartToRead(subset if is_one else f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
 
 
