@@ -103,7 +103,8 @@ def measure_cuts(name: str, blobs: pl.DataFrame, answers: Sequence[tuple[object,
 def _checked(answer: object, text: str, in_lines: Offsets) -> tuple[Cut, Offsets, Integers]:
     """An answer as a cut, the offsets where its unit allows to cut, and each chunk's first and last index in them."""
     cut = Cut(answer) if isinstance(answer, list) else answer
-    if not isinstance(cut, Cut) or not isinstance(cut.ranges, list) or cut.unit not in get_args(Unit):
+    ranges: object = cut.ranges if isinstance(cut, Cut) else None
+    if not isinstance(cut, Cut) or not isinstance(ranges, list) or cut.unit not in get_args(Unit):
         raise ValueError(f"answered {answer!r:.80}, not a Cut with a list of ranges of {listed(get_args(Unit))}")
     texts: Sequence[object] = cut.texts
     are_texts = all(own is None or (isinstance(own, str) and is_encodable(own)) for own in texts)

@@ -1,17 +1,17 @@
 """ContextBench: the lines of a repository that are needed to resolve an issue, for retrievers and for agents alike."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repository_finder
-from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, read_instances
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
 from ingest.rejects import Rejects
-from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.rows import read_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 
@@ -58,7 +58,12 @@ def parts(
     # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
-        instances = _selected(instances, [row for _, row in read_rows(raw.tasks[0], rejects)], raw.notes)
+        ids = [{row.get("original_inst_id"), row.get("instance_id")} for _, row in read_rows(raw.tasks[0], rejects)]
+        known = {item_id for instance in instances for item_id in instance.ids}
+        n_absent = sum(map(known.isdisjoint, ids))
+        raw.notes.append(f"{n_absent:,} of the {len(ids):,} selected instances have no row in the data")
+        selected = set().union(*ids)
+        instances = [instance for instance in instances if not selected.isdisjoint(instance.ids)]
     if limit is not None:
         ready = [(each.item_id, each.repo, each.why_not is None and find(each) is not None) for each in instances]
         kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
@@ -71,14 +76,6 @@ def parts(
         some = instances[start : start + ITEMS_OF_A_PART]
         yield PartToRead(subset if is_one else f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
-
-
-def _selected(instances: Sequence[Instance], rows: Sequence[JsonObject], notes: list[str]) -> list[Instance]:
-    ids = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
-    known = {item_id for instance in instances for item_id in instance.ids}
-    notes.append(f"{sum(map(known.isdisjoint, ids)):,} of the {len(ids):,} selected instances have no row in the data")
-    selected = set().union(*ids)
-    return [instance for instance in instances if not selected.isdisjoint(instance.ids)]
 
 
 def _may_hold_rows(path: str) -> bool:

@@ -47,13 +47,11 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Callable[
     files = {entry.path.rsplit("/", 1)[-1]: partial(parquet_files, entry, tree.location) for entry in tree.entries}
 
     def find(instance: Instance) -> Repository | None:
-        repo, commit = instance.repo, instance.commit
-        for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__")):
-            if f"{name}.parquet" in files:
-                return files[f"{name}.parquet"]
+        repo, commit, clones = instance.repo, instance.commit, raw.repositories
+        names = (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__"))
         # Fetched when it is first read.
-        clones = raw.repositories
-        return None if clones is None else lambda *given: clones(repo, commit)(*given)
+        clone = None if clones is None else lambda *given: clones(repo, commit)(*given)
+        return next((files[f"{name}.parquet"] for name in names if f"{name}.parquet" in files), clone)
 
     return find
 
@@ -201,7 +199,5 @@ class PartReader:
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])
         audited = f"{n['audited']:,} of them checked against their files; {flags or 'no faults'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
-        if n["binary"]:
-            yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
-        if n["replaced"]:
-            yield f"not UTF-8, with U+FFFD for what could not be decoded: {counted(n['replaced'], 'file')}"
+        texts = {"binary": "left out of the repositories, as binary", "replaced": "not UTF-8, with U+FFFD in place"}
+        yield from (f"{text}: {counted(n[kind], 'file')}" for kind, text in texts.items() if n[kind])

@@ -35,7 +35,7 @@ def docs(patch: str) -> list[tuple[str, int, str]]:
     """What the reading of `docs-v1` finds in a sound patch."""
     edited, notes = edited_lines(patch, "docs")
     assert notes == []
-    return [*map(tuple, edited)]
+    return [(line.path, line.line, line.kind) for line in edited]
 
 
 def test_changed_lines_count_and_an_insertion_counts_as_the_line_before_it() -> None:

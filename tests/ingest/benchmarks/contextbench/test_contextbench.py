@@ -105,7 +105,7 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
         (POOL, "acme/rockets", COMMIT, "searched", 2),
         (f"{POOL}#rest", "acme/rockets", COMMIT, "rest", 4),
     ]
-    assert "ContextBench full: left out of the repositories: 1 binary file" in done.warnings
+    assert "ContextBench full: left out of the repositories, as binary: 1 file" in done.warnings
 
 
 def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_once(tmp_path: Path) -> None:
