@@ -45,11 +45,10 @@ def read_yaml(file: Path, hint: str = "") -> object:
     try:
         with file.open("rb") as stream:
             return parsed_yaml(stream.read(_MAX_BYTES + 1))
-    except FileNotFoundError as error:
-        hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
-        raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error
     except OSError as error:
-        raise GoldspanError(f"{name} cannot be read: {error.strerror}", where=where, code=Exit.MISSING) from error
+        near = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml") if other != file])
+        message = f"{name} cannot be read: {error.strerror}"
+        raise GoldspanError(message, where=where, hint=near or hint, code=Exit.MISSING) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where += f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""

@@ -90,7 +90,7 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> 
 
 def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
     lay_out(tmp_path)
-    missing = f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}"
+    missing = f"mien.yaml cannot be read: No such file or directory\n  where: {tmp_path / 'mien.yaml'}"
     run = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
     run.refused(Exit.MISSING, missing, "Did you mean 'mine.yaml'?")
     (tmp_path / "folder.yaml").mkdir()
