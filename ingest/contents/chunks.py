@@ -214,7 +214,6 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
         result.warnings.append(f"{benchmark}: {share} of the text of its files is in a chunk of {chunker}")
     if failed := status["failed"].drop_nulls().to_list():
         result.rejected += len(failed)
-        why, n = min(Counter(failed).items(), key=lambda each: (-each[1], each[0]))
-        of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
-        most = "" if n == len(failed) else f" ({n:,} of them; all reasons: table rejects)"
-        result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
+        why = Counter(sorted(failed)).most_common(1)[0][0]
+        of = f"{len(failed):,} of {counted(status.height, 'file')}"
+        result.warnings.append(f"{benchmark}: {chunker} failed on {of}, most often: {why}")

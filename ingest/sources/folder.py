@@ -40,10 +40,9 @@ def open_archive(file: Path, location: str) -> Tree:
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
         if is_junk(path):
             continue
-        if not path.strip(".") or re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name):
-            refused[name] = "not a plain path inside the archive"
-        elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            refused[name] = "not a regular file"
+        is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG, stat.S_IFDIR)
+        if not is_file or not path.strip(".") or re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name):
+            refused[name] = "not a regular file at a path inside the archive"
         elif info.is_dir():
             continue
         elif info.file_size > MAX_DOCUMENT_BYTES:

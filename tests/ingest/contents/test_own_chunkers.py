@@ -75,7 +75,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     options = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
     given = f"mine={sys.executable} 'my chunks.py'"
     run = command(*options, "--chunker", given)
-    run.ended(5, "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats")
+    run.ended(5, "most often: it ended with status 1 and no answer; standard error: no cats")
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
     assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; standard error: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
@@ -134,7 +134,7 @@ def test_a_function_failing_on_all_files_is_named_and_skipped(tmp_path: Path, mo
     run = command(*options, "--chunker", "bad=failing_function:cut")
     why = "failing_function.py:2: ZeroDivisionError: integer division or modulo by zero"
     assert run.code == 5
-    assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", run.err)
+    assert re.search(rf"repoeval: bad failed on (\d+) of \1 files, most often: {re.escape(why)}\n", run.err)
     command(*options, "--chunkers", "whole-file").done()
     run = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
     run.done("skipped bad: it has no chunks for the files of repoeval")
