@@ -166,6 +166,7 @@ def _usage(
     folder, by_folder = PurePosixPath(path).parent, language in _SAME_FOLDER
 
     def is_seen(name: str) -> bool:
+        """Whether an import names it with its file or folder, or the whole file, or the language sees the folder."""
         file = PurePosixPath(elsewhere[name].path)
         stem, above, lower = file.stem.lower(), file.parent.name.lower(), name.lower()
         if by_folder and (file.parent == folder or any(above in whole for _, whole in imports)):

@@ -73,8 +73,8 @@ def span_of(entry: object, where: str) -> GoldSpan:
     if not isinstance(file, str) or not docs_path(file) or "\0" in file or not is_encodable(file):
         raise FieldError(f"{where}: `file` is {shown(file)}, not a path")
     start, end = (whole_number(entry[key]) or 0 for key in ("start_line", "end_line"))
-    given = f"`start_line` {shown(entry['start_line'])} and `end_line` {shown(entry['end_line'])}"
-    check(0 < start <= end, f"{where}: {given} are not the first and last of some lines, counted from 1")
+    given = f"{shown(entry['start_line'])} to {shown(entry['end_line'])}"
+    check(0 < start <= end, f"{where}: {given} is no range of lines, which are counted from 1")
     return GoldSpan(file, start, end, content if isinstance(content, str) else None)
 
 

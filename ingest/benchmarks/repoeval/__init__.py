@@ -38,13 +38,13 @@ _QUESTION = ("repo", "target_path", "target_line", "query_line_start", "prompt",
 
 
 _FIRST, _HOLE, _TEXT = pl.col("query_line_start"), pl.col("target_line"), pl.col("target_text")
-_PAST = _HOLE + _TEXT.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
+_END = _HOLE + _TEXT.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
 GOLD_RULES = {
     "context-and-completion": (
         "The prompt's lines and the completion's, to one line past it: "
         "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
         _FIRST,
-        _PAST,
+        _END,
     ),
     "context-to-hole": (
         "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
@@ -54,7 +54,7 @@ GOLD_RULES = {
     "target": (
         "The completion itself: [lineno, lineno + n - 1], both included.",
         _HOLE,
-        _PAST - _TEXT.str.ends_with("\n").cast(pl.Int64),
+        _END - _TEXT.str.ends_with("\n").cast(pl.Int64),
     ),
 }
 """Rule → its meaning, and the start and end of its gold lines in the task's own file (half-open)."""

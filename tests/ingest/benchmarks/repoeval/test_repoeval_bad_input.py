@@ -114,7 +114,7 @@ def test_a_repository_that_is_not_there_makes_its_items_unscorable_and_is_said_o
 def test_a_file_that_is_not_there_makes_its_items_unscorable(tmp_path: Path) -> None:
     there = {path: data for path, data in REPOSITORIES.items() if not path.endswith("orbit.py")}
     source = build(tmp_path / "source", repositories=there)
-    rejects = [(FILE, "line 4", "acme_rockets has no line 2 (from 0) of rockets/orbit.py")]
+    rejects = [(FILE, "line 4", "acme_rockets has no line 9 (from 0) of rockets/orbit.py")]
     _goes_on(source, tmp_path / "lake", rejects=rejects, items=5, scorable=4)
 
 
