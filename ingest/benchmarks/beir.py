@@ -42,11 +42,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         names = (f"{each}{part}{end}" for each in places for part in ("", "-00000-of-00001") for end in endings)
         candidates = [by_path[name] for name in names if name in by_path]
         if not candidates:
-            splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))
             hint = "BEIR's layout is corpus.jsonl, queries.jsonl and qrels/<split>.tsv; Parquet is read as well."
-            splits_hint = f" It has qrels/{listed(splits)}." if splits and stem.startswith("qrels") else ""
-            message = f"{stem}.jsonl, .parquet or .tsv is not in {source.name}"
-            raise GoldspanError(message, hint=hint + splits_hint, code=Exit.MISSING)
+            message = f"{stem}.jsonl, .parquet or .tsv is not in {source.name}, which has {listed(sorted(by_path))}"
+            raise GoldspanError(message, hint=hint, code=Exit.MISSING)
         files.append(candidates[0])
     return RawFiles(files, [])
 

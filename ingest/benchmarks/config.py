@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, declared_files
-from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import find_in, open_archive
+from ingest.sources.hub import HubRows, entry_of, is_saved
 from ingest.sources.strict_yaml import read_yaml, shown, validated
 from ingest.sources.tree import Source, Tree
 from lake.benchmarks import protocols
@@ -165,15 +165,12 @@ def _opened(root: Path, data: str | HubRows, location: DataLocation, allowed: Se
         what = f"it is outside {allowed[-1]}, and only files inside are read"
         hint = "To allow it, name a folder that contains it: --config-reads FOLDER."
         raise GoldspanError(what, hint=hint, code=Exit.INVALID)
-    tree: Tree | None = None
     try:
-        if not location.is_tree and (target.is_file() or is_saved(target)):
-            tree = Tree(target.name, [entry_of(target)])
-        elif location.is_tree and target.is_file():
-            tree = open_archive(target, target.name)
-        elif location.is_tree:
-            tree = find_in(target.parent, target.name)
-        near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
+        if location.is_tree:
+            tree = open_archive(target, target.name) if target.is_file() else find_in(target.parent, target.name)
+        else:
+            tree = Tree(target.name, [entry_of(target)]) if target.is_file() or is_saved(target) else None
+        near = [other.name for other in target.parent.glob("*") if other != target]
     except OSError as error:
         raise GoldspanError(f"{target} cannot be opened: {error.strerror}", code=Exit.MISSING) from error
     if tree is None:

@@ -132,13 +132,12 @@ class Benchmark:
     Attributes:
         markers: Files or folders; a benchmark's folder contains at least one of them. `*` matches any part of a name.
         find: `find(source, subset, rejects)` → the raw files.
-        parts: `parts(raw, subset, limit, rejects, fields=…)` → the subset's items in parts, which are always the same;
-            with a limit a seeded sample of `limit` items in all. RepoEval's takes `with_needs` too.
+        parts: `parts(raw, subset, limit, rejects, fields=…)` → the subset's items, or a seeded sample, in parts.
         data: The keys below `data` in a declaration (`--config`), as `fields` are those below `fields`.
         at_hand: `at_hand(source)` → the subsets to read from a local source if none is named; None: the default ones.
         is_one_subset: Its subsets contain the same items, so a lake may hold only one of them.
         is_collection: A collection of documents; a source that lacks it is mentioned only if it was asked for.
-        like: For own data, the benchmark whose rules apply to reading, querying and scoring; else empty.
+        like: For own data, the benchmark whose rules apply; else empty.
         names_commits: Rows name repositories at commits, which are cloned unless a file next to the rows holds them.
             Each part of searched pools has a part of the same name and kind `rest` for the files not searched.
     """

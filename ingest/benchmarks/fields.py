@@ -16,8 +16,6 @@ from lake.text import is_encodable
 Fields = Mapping[str, tuple[str, ...]]
 """Field → the paths, of keys joined by dots, at which a row may have it: the published ones, or those declared."""
 MISSING = object()
-NO_TEXT = "contains half a surrogate pair, which is no text"
-"""The fault of a text that cannot be encoded as UTF-8, as JSON may contain one."""
 _BETWEEN_QUOTES = re.compile(r"(?<=['\"}\]])\s+(?=['\"{\[])")
 _T = TypeVar("_T")
 
@@ -51,9 +49,9 @@ class ForeignRow:
         value = self.get(field)
         if instead is not None and (value is MISSING or value is None):
             return instead
-        if not isinstance(value, str):
+        # JSON may contain half a surrogate pair.
+        if not isinstance(value, str) or not is_encodable(value):
             raise self.error(field, "must be a text")
-        self.check(field, is_encodable(value), NO_TEXT)
         return value
 
     def number(self, field: str, wanted: str = "must be a whole number") -> int:

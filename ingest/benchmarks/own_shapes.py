@@ -19,13 +19,13 @@ from ingest.benchmarks.contextbench.own_gold import LINES, OWN_GOLD, PATHS, ends
 from ingest.benchmarks.fields import MISSING, get_path
 from ingest.contents.patches import edited_sources
 from ingest.rejects import Rejects
-from ingest.sources.datasets import HubRows, entry_of, is_saved
 from ingest.sources.folder import folder_source, read_folder
 from ingest.sources.git import GITHUB, DamagedRepositoryError, GitFolder, form_fault
+from ingest.sources.hub import HubRows, entry_of, is_saved
 from ingest.sources.repository import RepositoryError
 from ingest.sources.rows import JsonObject, format_of, read_rows
 from ingest.sources.tree import Entry
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.limits import MAX_FILE_BYTES
 from lake.text import counted, listed
 
@@ -105,7 +105,7 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
         hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
         raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-    keys, notes, problems, near = {key for row in head for key in row}, list[str](), list[str](), ""
+    keys, notes, problems = {key for row in head for key in row}, list[str](), list[str]()
     paths = list(dict.fromkeys(path for row in head for path in _paths(row)))
     if fields.get("gold", "patch") == "patch" and (keys >= rows.MULTI or keys >= rows.WITH_PATCH):
         fields["gold"] = "patch"
@@ -121,11 +121,9 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
         if not path and (field in fields or field in ("problem_statement", "gold")):
             problems.append(f"no row has the {meaning} ({', '.join(used[field])})")
-            near = near or did_you_mean(used[field][0].partition("[")[0], paths if field in fields else [])
     if problems:
-        lacking = sorted(rows.WITH_PATCH.difference(keys))
-        hint = f"Rows with a patch need {listed(lacking)} too. " if "patch" in keys and lacking else ""
-        hint += f"{near or f'Its rows have {listed(paths)}.'} {_OPTIONS}"
+        needed = f" Rows with a patch need {listed(sorted(rows.WITH_PATCH))}." if "patch" in keys else ""
+        hint = f"Its rows have {listed(paths)}.{needed} {_OPTIONS}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
     return [", ".join(notes)]
 
@@ -150,9 +148,8 @@ def _has(row: JsonObject, field: str, path: str) -> bool:
 def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> list[str]:
     """Gather the repositories in `folder` below `home`; return notes on those that are absent or at no commit.
 
-    Folders are called after an item or its repository; `folder` itself is the repository of rows that name none or its
-    own name, or whose gold files are in it and in no other. Git repositories of which rows name commits become links
-    below `git`, all others Parquet files in `repo_files`.
+    `folder` itself is the repository of rows that name none or its own name, or whose gold files are in no other. Git
+    repositories of which rows name commits become links below `git`, all others Parquet files in `repo_files`.
     """
     for each in ("git", "repo_files"):
         shutil.rmtree(home / each, ignore_errors=True)
@@ -191,13 +188,14 @@ def _gather(folder: Path, instances: Sequence[rows.Instance], home: Path) -> lis
             with suppress(DamagedRepositoryError, RepositoryError):
                 if (source / ".git").exists():
                     committed = {path for path, *_ in GitFolder(source / ".git").listing("HEAD")}
-            matches = [] if committed else [_INSTALLED.match(entry.path) for entry in entries]
-            unread = sorted({match[0] for match in matches if match})
-            reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
-            notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
-            kept = (entry for entry in entries if entry.path in committed or not committed)
-            kept = (entry for entry in kept if not entry.path.startswith(tuple(unread)))
-            small = (entry for entry in kept if (source / entry.path).stat().st_size <= MAX_FILE_BYTES)
+            if committed:
+                entries = [entry for entry in entries if entry.path in committed]
+            else:
+                unread = sorted({match[0] for entry in entries if (match := _INSTALLED.match(entry.path))})
+                reasons = [f"{path} (installed packages or a cache)" for path in unread if path[-5:] != ".git/"]
+                notes += [f"not read of {source}: {listed(reasons, MAX_EXAMPLES)}"] if reasons else []
+                entries = [entry for entry in entries if not entry.path.startswith(tuple(unread))]
+            small = (entry for entry in entries if (source / entry.path).stat().st_size <= MAX_FILE_BYTES)
             files = {entry.path: entry.read() for entry in small}
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})
             frame.write_parquet(home / "repo_files" / f"{repo}.parquet")

@@ -47,9 +47,7 @@ def pool_batches(
     """The rows of :func:`pool_frames` in batches, with position 0; contents in `seen` are skipped, and others added."""
     columns = table("files").columns
     seen = set() if seen is None else seen
-    rows: list[tuple[str, str, str, int]] = []
-    contents: dict[str, RawContent] = {}
-    weight = 0
+    rows, contents, weight = list[tuple[str, str, str, int]](), dict[str, RawContent](), 0
     for pool_id, path, data in files:
         sha256 = data.sha256 if isinstance(data, SharedContent) else sha256_of(data)
         rows.append((pool_id, path, sha256, 0))

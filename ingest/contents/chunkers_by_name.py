@@ -32,8 +32,7 @@ _ENDINGS = {language: ending for ending, language in reversed(LANGUAGES.items())
 def with_context(document: Document, cut: Cut) -> Cut:
     """The cut with a text per chunk: its path, the file's first imports, and the first lines of definitions around it.
 
-    Lines that the chunk itself contains are not repeated. Chunks that are not ranges of lines keep their own text.
-    code-chunk puts the same before its chunks (github.com/supermemoryai/code-chunk, "contextualized text").
+    Chunks that are not ranges of lines keep their own text. As in code-chunk (github.com/supermemoryai/code-chunk).
     """
     if cut.unit != "lines" or cut.failed:
         return cut
@@ -75,9 +74,6 @@ def _resolve(name: str) -> NamedChunker:
     if why := absence(resolved.declaration):
         hint = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
         raise GoldspanError(f"chunker {name!r} cannot run here: {why}", hint=hint, code=Exit.MISSING)
-    check = resolved.declaration.check
-    if wrong := check(**resolved.parameters) if check else "":
-        raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
     if not name.endswith(CONTEXT):
         return resolved
     plain = resolved.declaration
@@ -115,20 +111,19 @@ def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = ANSWER_SECONDS
 ) -> list[NamedChunker]:
     """The chunkers named in `names` or given in `given` (`NAME=COMMAND`); if both are empty, the default ones."""
-    own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
-    if len(own) < len(given):
+    own = [_given_now(text, seconds) for text in given]
+    now, before = {resolved.name for resolved in own}, given_before(lake)
+    if len(now) < len(own):
         message = "two --chunker options use one name"
         raise GoldspanError(message, hint="Give every chunker a different name.", code=Exit.USAGE)
-    before = given_before(lake) if set(names) - set(own) else {}
-    kept = [f"{name}={before[name]}" for name in names if name in before and name not in own]
+    kept = [f"{name}={before[name]}" for name in dict.fromkeys(names) if name in before and name not in now]
     if kept and not trusted:
         message = "commands stored in a lake are not run unless you allow it"
         hint = f"Give the command again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
         raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
-    own |= {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in kept)}
-    if not names and not own:
-        return resolve_chunkers(default_chunkers())
-    return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
+    own += [_given_now(text, seconds) for text in kept]
+    others = [name for name in names if name not in now and name not in before]
+    return [*resolve_chunkers(others if names or own else default_chunkers()), *own]
 
 
 def given_before(lake: Lake) -> dict[str, str]:
@@ -139,12 +134,9 @@ def given_before(lake: Lake) -> dict[str, str]:
 def _given_now(given: str, seconds: float) -> NamedChunker:
     """The chunker for `NAME=COMMAND` or `NAME=module:function`; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
-    fault = "" if what else "must be followed by = and a command"
-    if not _NAME.fullmatch(name):
-        fault = "must be letters, digits, dots, dashes and underscores, at most 80"
-    elif name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)):
-        fault = "is the name of a built-in chunker"
-    if fault:
+    is_built_in = name in CHUNKER_SETS or declared(CHUNKER_ALIASES.get(name, name)) is not None
+    if is_built_in or not what or not _NAME.fullmatch(name):
+        fault = "is the name of a built-in chunker" if is_built_in else "is no name (letters, digits, ._-) and command"
         message = f"--chunker {name[:80]!a} {fault}"
         raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
     if FUNCTION.fullmatch(what):
@@ -156,15 +148,12 @@ def _given_now(given: str, seconds: float) -> NamedChunker:
 
 def _function(what: str) -> Callable[..., Cut]:
     module, _, name = what.partition(":")
-    hint = "The function takes a Document and returns a Cut, like those in ingest/contents/chunkers."
     try:
         function: Callable[..., Cut] = getattr(importlib.import_module(module), name)
-    except Exception as error:
-        message = f"--chunker: {what} cannot be imported: {located(error, None)}"
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
-    try:
-        code_digest(function)
-    except (TypeError, OSError) as error:
         # Changes to a function can only be noticed in its source.
-        raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
+        code_digest(function)
+    except Exception as error:
+        message = f"--chunker: {what} cannot be imported as a Python function: {located(error, None)}"
+        hint = "The function takes a Document and returns a Cut, like those in ingest/contents/chunkers."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
     return function

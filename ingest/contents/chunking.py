@@ -106,30 +106,24 @@ def _checked(answer: object, text: str, in_lines: Offsets) -> tuple[Cut, Offsets
     ranges: object = cut.ranges if isinstance(cut, Cut) else None
     if not isinstance(cut, Cut) or not isinstance(ranges, list) or cut.unit not in get_args(Unit):
         raise ValueError(f"answered {answer!r:.80}, not a Cut with a list of ranges of {listed(get_args(Unit))}")
-    if len(cut.texts) not in (0, len(ranges)):
-        raise ValueError(f"answered {len(cut.texts):,} texts for {len(ranges):,} chunks")
     texts: Sequence[object] = cut.texts
-    for own in texts:
-        if own is not None and (not isinstance(own, str) or not is_encodable(own)):
-            raise ValueError(f"answered {own!r:.80}, not a text")
+    are_texts = all(own is None or (isinstance(own, str) and is_encodable(own)) for own in texts)
+    if not are_texts or len(texts) not in (0, len(cut.ranges)):
+        raise ValueError(f"answered {texts!r:.80}, not a text or None for each of {len(cut.ranges):,} chunks")
     places = in_lines if cut.unit == "lines" else Offsets.between_characters(text)
-    if not ranges:
-        return cut, places, _NO_PAIRS
     try:
-        pairs = np.array(ranges)
+        pairs = np.array(cut.ranges) if cut.ranges else _NO_PAIRS
     except ValueError:
         # The ranges have different lengths.
         pairs = np.array([])
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
-        raise ValueError(f"answered {ranges!r:.80}, not pairs of whole numbers")
+        raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
     n = len(places.byte) - 1 if cut.unit != "bytes" else places.byte[-1]
     before = (-1, -1)
     for start, end in pairs.tolist():
-        given = f"{start + 1} to {end} (counted from 1)" if cut.unit == "lines" else f"[{start}, {end})"
-        if not 0 <= start < end <= n:
-            raise ValueError(f"answered the {cut.unit} {given} of {n}: empty or outside the file")
-        if (start, end) <= before:
-            raise ValueError(f"answered the {cut.unit} {given}: twice or out of order")
+        if not 0 <= start < end <= n or (start, end) <= before:
+            given = f"{start + 1} to {end} (counted from 1)" if cut.unit == "lines" else f"[{start}, {end})"
+            raise ValueError(f"answered the {cut.unit} {given} of {n}: empty, outside the file, twice or out of order")
         before = (start, end)
     if cut.unit != "bytes":
         return cut, places, pairs.astype(np.int64, copy=False)
@@ -144,10 +138,9 @@ def _checked(answer: object, text: str, in_lines: Offsets) -> tuple[Cut, Offsets
 def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
     """The cuts of contents by a command.
 
-    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
-    `{"start", "end"}` (lines from 1, both included) or `{"start_byte", "end_byte"}` (bytes of the UTF-8 text from 0,
-    end excluded); all chunks of an answer use the same kind, in any order. An optional `text` is what the chunk is
-    ranked by: see :class:`Cut`. If the command fails on a content, that content is rejected.
+    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. Chunks are in any order,
+    all `{"start", "end"}` (lines from 1, both included) or all `{"start_byte", "end_byte"}` (of the UTF-8 text, from 0,
+    half-open); an optional `text` is what the chunk is ranked by, as in :class:`Cut`.
     """
     pairs = zip(ids, documents, strict=True)
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])

@@ -128,14 +128,13 @@ def _contents_to_do(lake: Lake, files: list[Part], stored: list[Part], made: Map
     known = paths.filter(pl.col("ending").is_in(list(LANGUAGES))).sort("path")
     first = known.unique("sha256", keep="first", maintain_order=True).select("sha256", "ending")
     endings = paths.select("sha256").unique().join(first, on="sha256", how="left")
-    todo = text.lazy().join(endings, on="sha256")
+    todo = text.lazy().join(endings, on="sha256").with_columns(pl.lit(value=False).alias(f"todo:{_SYMBOLS}"))
     for name, target in made.items():
         status = "chunk_status" if name else "symbol_status"
         done = [part.scan(status).select("sha256").collect() for part in _current(target)]
         seen = pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])["sha256"]
-        todo = todo.with_columns(pl.col("sha256").is_in(seen.implode()).not_().alias(f"todo:{name}"))
-    has_definitions = _todo(_SYMBOLS) & pl.col("ending").is_not_null() if _SYMBOLS in made else pl.lit(value=False)
-    todo = todo.with_columns(has_definitions.alias(f"todo:{_SYMBOLS}"))
+        is_new, has_definitions = pl.col("sha256").is_in(seen.implode()).not_(), pl.col("ending").is_not_null()
+        todo = todo.with_columns((is_new if name else is_new & has_definitions).alias(f"todo:{name}"))
     return todo.filter(pl.any_horizontal(pl.col("^todo:.*$"))).sort("part", "sha256").collect()
 
 
@@ -171,17 +170,16 @@ def _definitions(lake: Lake) -> BuildTarget:
 
 def symbol_rows(blobs: pl.DataFrame, definitions: Sequence[_Definitions]) -> list[pl.DataFrame]:
     """The definitions in some contents: frames of `symbols` per set of rules, then of `rejects` and `symbol_status`."""
-    rows = dict[str, list[tuple[object, ...]]]((rules, []) for rules in RULES)
-    rejects = Rejects()
+    rows, rejects = list[tuple[object, ...]](), Rejects()
     for content, ending, (by_rules, why) in zip(blobs["sha256"], blobs["ending"], definitions, strict=True):
         for rules, symbols in by_rules.items():
-            rows[rules] += [(rules, content, *definition) for definition in symbols]
+            rows += [(rules, content, *definition) for definition in symbols]
         if why:
             rejects.add(f"blob {content}", "symbols", f".{ending} could not be parsed: {why}")
-    frames = [pl.DataFrame(rows[rules], schema=table("symbols").columns, orient="row") for rules in RULES]
+    every = pl.DataFrame(rows, schema=table("symbols").columns, orient="row")
     failed = [why or None for _, why in definitions]
     status = pl.DataFrame({"sha256": blobs["sha256"], "failed": failed}, schema=table("symbol_status").columns)
-    return [*frames, rejects.frame("ingest"), status]
+    return [*(every.filter(rules=rules) for rules in RULES), rejects.frame("ingest"), status]
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
@@ -216,7 +214,6 @@ def _note_chunks(lake: Lake, benchmark: str, files: list[Part], chunker: str, re
         result.warnings.append(f"{benchmark}: {share} of the text of its files is in a chunk of {chunker}")
     if failed := status["failed"].drop_nulls().to_list():
         result.rejected += len(failed)
-        why, n = min(Counter(failed).items(), key=lambda each: (-each[1], each[0]))
-        of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
-        most = "" if n == len(failed) else f" ({n:,} of them; all reasons: table rejects)"
-        result.warnings.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
+        why = Counter(sorted(failed)).most_common(1)[0][0]
+        of = f"{len(failed):,} of {counted(status.height, 'file')}"
+        result.warnings.append(f"{benchmark}: {chunker} failed on {of}, most often: {why}")

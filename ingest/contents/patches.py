@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import dataframely as dy
 import polars as pl
@@ -14,16 +14,12 @@ from lake.tables.of_runs import Edits
 from lake.text import decode, language_of
 
 PatchReading = Literal["docs", "official"]
-
-READINGS: tuple[PatchReading, ...] = ("docs", "official")
-
 DELETED, BEFORE_INSERTION = "deleted", "before-insertion"
 
 # Longer numbers are not taken for positions.
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
 _NOWHERE = "/dev/null"
-_RULES = frozenset({"--", "---"})
-_ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
+_QUOTED = re.compile(r'"((?:[^"\\]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*)"\s*')
 
 
 class EditedLine(NamedTuple):
@@ -34,28 +30,19 @@ class EditedLine(NamedTuple):
     kind: str
 
 
-class Edited(NamedTuple):
-    """The lines that a patch edits by a reading, and notes on the parts that cannot be read."""
+def edited_lines(patch: str, reading: PatchReading) -> tuple[list[EditedLine], list[str]]:
+    """The lines of the old files that a patch edits, and notes on the parts that cannot be read.
 
-    lines: list[EditedLine]
-    notes: list[str]
+    `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. A pure insertion counts
+    as the line before it, at the head of a file as its first line; created and copied files have no lines. As for `git
+    apply`, hunks end where their heads say.
 
-
-def edited_lines(patch: str, reading: PatchReading) -> Edited:
-    """The lines of the old files that a patch edits.
-
-    `docs`, the reading in the benchmark's description: lines that the patch deletes or changes. An insertion that
-    changes no line counts as the line before it, at the head of a file as its first line. Created and copied files have
-    no lines; a renamed file has its old name. As for `git apply`, hunks end where their heads say; the rest is ignored.
-
-    `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line,
-    which keeps a carriage return at its end. Other names are ignored, as is `/dev/null`: a deleted file's lines go to
-    the file above it, and those before any name are dropped. A hunk ends at a line that cannot be part of one or starts
-    with `---`, as a removed line `--…` does. An empty context line whose blank an editor stripped is not counted.
+    `official`, the published evaluator's: deleted lines only, under the name in the last `+++ a/…` or `+++ b/…` line;
+    a hunk ends at a line that cannot be part of one or starts with `---`.
     """
     # JSON may contain half a surrogate pair, which cannot be stored.
     lines = patch.encode(errors="replace").decode().removesuffix("\n").split("\n")
-    return Edited(_official(lines), []) if reading == "official" else _docs(lines)
+    return (_official(lines), []) if reading == "official" else _docs(lines)
 
 
 def edit_rows(
@@ -65,10 +52,10 @@ def edit_rows(
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:
-        for reading in READINGS:
-            edited = edited_lines(patch or "", reading)
-            rows += [(run_id, item_id, reading, *line) for line in edited.lines]
-            notes += [(item_id, note) for note in edited.notes]
+        for reading in get_args(PatchReading):
+            edited, faults = edited_lines(patch or "", reading)
+            rows += [(run_id, item_id, reading, *line) for line in edited]
+            notes += [(item_id, fault) for fault in faults]
     return Edits.cast(pl.DataFrame(rows, schema=table("edits").columns, orient="row")), notes
 
 
@@ -92,17 +79,15 @@ def _official(lines: list[str]) -> list[EditedLine]:
     return sorted(edited)
 
 
-def _docs(lines: list[str]) -> Edited:
+def _docs(lines: list[str]) -> tuple[list[EditedLine], list[str]]:
     kinds: dict[tuple[str, int], str] = {}
     notes: list[str] = []
     path, is_new, is_created, at = "", False, False, 0
     while at < len(lines):
         line, start, fault = lines[at].removesuffix("\r"), at, ""
         at += 1
-        if line.startswith("@@") and not path:
-            fault = f"hunk without a file: {line}"
-        elif line.startswith("@@"):
-            edited, at, fault = _hunk(lines, start)
+        if line.startswith("@@"):
+            edited, at, fault = _hunk(lines, start) if path else ([], at, f"hunk without a file: {line}")
             for number, kind in edited if not is_created else ():
                 if kind == DELETED or (path, number) not in kinds:
                     kinds[path, number] = kind
@@ -117,7 +102,7 @@ def _docs(lines: list[str]) -> Edited:
             fault = "change of a binary file, without lines"
         if fault:
             notes.append(f"line {start + 1} of the patch: {fault}" + (f" ({path})" if path else ""))
-    return Edited(sorted(EditedLine(path, line, kind) for (path, line), kind in kinds.items()), notes)
+    return sorted(EditedLine(path, line, kind) for (path, line), kind in kinds.items()), notes
 
 
 def _is_head(lines: list[str], at: int) -> bool:
@@ -160,33 +145,25 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
         if n_deleted == 0 and "+" in run:
             edited.append((max(old - 1, 0), BEFORE_INSERTION))
         old += n_deleted + run.count(" ")
-    fault = ""
-    if (n_old, n_new) != (0, 0):
-        fault = "hunk is cut off, or its header gives another number of lines"
     # The next lines may be another file's names, or the signature of a mailed patch.
-    elif "".join(lines[at : at + 1])[:1] in {"+", "-"} and not _is_head(lines, at) and lines[at].rstrip() not in _RULES:
-        fault = "hunk has more lines than its header says; the rest is ignored"
-    return edited, at, fault
+    goes_on = at < len(lines) and lines[at][:1] in {"+", "-"} and not _is_head(lines, at)
+    is_wrong = (n_old, n_new) != (0, 0) or (goes_on and lines[at].rstrip() not in {"--", "---"})
+    return edited, at, "hunk has more or fewer lines than its header says" if is_wrong else ""
 
 
 def _named(line: str) -> str:
     r"""The file name in a `---` or `+++` line; git quotes one with unusual bytes: `"na\303\257ve"`."""
-
-    def byte(match: re.Match[bytes]) -> bytes:
-        return bytes([int(match[1], 8) & 0xFF if match[1].isdigit() else _ESCAPES[match[1][0]]])
-
     name = line[4:].removesuffix("\r")
-    quoted = re.fullmatch(r'"(.*)"\s*', name)
-    if quoted is None:
-        # A time may follow a tab.
-        return name.partition("\t")[0].strip()
-    return re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', byte, quoted[1].encode()).decode(errors="replace")
+    if quoted := _QUOTED.fullmatch(name):
+        return quoted[1].encode().decode("unicode_escape").encode("latin-1").decode(errors="replace")
+    # A time may follow a tab.
+    return name.partition("\t")[0].strip()
 
 
 def edited_sources(patch: str) -> dict[str, list[int]]:
     """The existing files of known languages that a patch edits, each with the edited lines, from 0."""
     edited: dict[str, list[int]] = {}
-    for path, line, _ in edited_lines(patch, "docs").lines:
+    for path, line, _ in edited_lines(patch, "docs")[0]:
         if language_of(path):
             edited.setdefault(path, []).append(line)
     return edited
@@ -199,21 +176,16 @@ def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> tuple[list[
     # Of definitions of over 100 lines, a shorter one inside, or the line alone, is meant.
     short = [each for each in definitions if each.line_end - each.line_start <= 100]
     n_lines = len(split_lines(text))
-    spans, names = set[tuple[int, int]](), set[str]()
+    covered, names = set[int](), set[str]()
     for line in lines:
         around = [definition for definition in short if definition.line_start <= line < definition.line_end]
         inner = min(around, key=lambda each: each.line_end - each.line_start, default=None)
         start, end = (line, line + 1) if inner is None else (inner.line_start, inner.line_end)
         names |= {definition.name for definition in around if definition.name}
-        if start < n_lines:
-            spans.add((start, min(end, n_lines)))
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            first, last = merged.pop()
-            start, end = first, max(last, end)
-        merged.append((start, end))
-    return merged, names
+        covered.update(range(start, min(end, n_lines)))
+    starts = sorted(line for line in covered if line - 1 not in covered)
+    ends = sorted(line + 1 for line in covered if line + 1 not in covered)
+    return list(zip(starts, ends, strict=True)), names
 
 
 def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:

@@ -50,8 +50,7 @@ class History:
     def _text(self, *arguments: str) -> str:
         done = self.git.ask(*arguments, seconds=FETCH_SECONDS)
         if done.code:
-            verb = next(word for word in arguments if not word.startswith("-"))
-            raise RepositoryError(f"git {verb} cannot read the history: {done.reason}", where=str(self.git.folder))
+            raise RepositoryError(f"git cannot read the history: {done.reason}", where=str(self.git.folder))
         return done.out
 
     def commits(self) -> Iterator[Commit]:

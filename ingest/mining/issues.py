@@ -95,7 +95,10 @@ def _task(history: History, repository: str, commit: Commit, question: str) -> d
     # Source files only: a question does not ask for the other files that a commit changes, such as its tests.
     paths = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
     patch = history.patch(commit, dict.fromkeys(paths))
-    if _is_formatting(patch):
+    hunks = re.findall(r"^@@.*?(?=^diff --git |\Z)", patch, re.MULTILINE | re.DOTALL)
+    changed = "\n".join(hunks).split("\n")
+    before, after = (["".join(line[1:].split()) for line in changed if line.startswith(sign)] for sign in "-+")
+    if hunks and "".join(before) == "".join(after):
         return WHITE_SPACE
     edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
     if (n_lines := sum(map(len, edited.values()))) > MAX_CHANGED_LINES:
@@ -119,16 +122,6 @@ def _task(history: History, repository: str, commit: Commit, question: str) -> d
         "patch": patch,
         "gold_context": json.dumps(gold),
     }
-
-
-def _is_formatting(patch: str) -> bool:
-    """Whether a patch changes only white space; False if it has no hunk."""
-    texts, in_hunk = {"-": "", "+": ""}, False
-    for line in patch.split("\n"):
-        in_hunk = line.startswith("@@") or (in_hunk and not line.startswith("diff --git "))
-        if in_hunk and line[:1] in texts:
-            texts[line[0]] += "".join(line[1:].split())
-    return texts["-"] == texts["+"] and "\n@@" in patch
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:

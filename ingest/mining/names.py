@@ -1,8 +1,7 @@
 """A repository's own source files, and each file's uses of definitions in other files, found by name only.
 
-A name refers to a definition in another file if that is the only one of that name at the top level of any file of the
-repository's own source, if the file defines nothing of that name itself, and if the file can see it: an import names it
-together with its file or folder, or names its whole file, or the language sees all files of the same folder.
+A name refers to a definition in another file if that is the only one of that name at the top level of any file, if the
+file defines nothing of that name itself, and if it can see the definition: see `is_seen`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ingest.contents.definition_nodes import captured
 from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.contents.syntax_trees import syntax_tree
 from lake.offsets import split_lines
-from lake.text import language_of, words
+from lake.text import decode, language_of, words
 
 TESTS = re.compile(
     r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
@@ -167,6 +166,7 @@ def _usage(
     folder, by_folder = PurePosixPath(path).parent, language in _SAME_FOLDER
 
     def is_seen(name: str) -> bool:
+        """Whether an import names it with its file or folder, or the whole file, or the language sees the folder."""
         file = PurePosixPath(elsewhere[name].path)
         stem, above, lower = file.stem.lower(), file.parent.name.lower(), name.lower()
         if by_folder and (file.parent == folder or any(above in whole for _, whole in imports)):
@@ -230,11 +230,8 @@ def _text(node: Node) -> str:
 
 def lines_of(data: bytes) -> list[str] | None:
     r"""A file's lines, ending in `\n`; None if it is not UTF-8 or has a lone `\r`, which some take for a line end."""
-    try:
-        text = data.decode().replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        return None
-    return None if "\r" in text else split_lines(text)
+    text, n_replaced = decode(data.replace(b"\r\n", b"\n"))
+    return None if n_replaced or "\r" in text else split_lines(text)
 
 
 def is_source(path: str) -> bool:

@@ -36,9 +36,8 @@ class Uses(BaseModel):
 class Places(BaseModel):
     """The places of a repository's tasks; its files are those of the package `pin`, or own Java code if that is empty.
 
-    Attributes:
-        completions: Level → path, lines [start, end) from 0 and, for a function, its name.
-        next_lines: Setting → path, line from 0 and number of the candidate that the line uses.
+    `completions`: level → path, lines [start, end) from 0 and, for a function, its name; `next_lines`: setting → path,
+    line from 0 and number of the candidate that the line uses.
     """
 
     repository: str

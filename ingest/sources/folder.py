@@ -14,7 +14,7 @@ from pathlib import Path
 from ingest.sources.tree import Entry, Source, Tree, UnreadableFileError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES
-from lake.text import listed
+from lake.text import is_encodable, listed
 
 _READ_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError,
                 MemoryError)  # fmt: skip
@@ -40,10 +40,9 @@ def open_archive(file: Path, location: str) -> Tree:
         path = "/".join(part for part in info.filename.split("/") if part not in ("", "."))
         if is_junk(path):
             continue
-        if not path.strip(".") or re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name):
-            refused[name] = "not a plain path inside the archive"
-        elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            refused[name] = "not a regular file"
+        is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG, stat.S_IFDIR)
+        if not is_file or not path.strip(".") or re.search(r"^/|^[A-Za-z]:|[\\\0]|(^|/)\.\.(/|$)", name):
+            refused[name] = "not a regular file at a path inside the archive"
         elif info.is_dir():
             continue
         elif info.file_size > MAX_DOCUMENT_BYTES:
@@ -95,9 +94,8 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     """
     what = f"SOURCE={folder}"
     if not folder.is_dir():
-        problem = f"{what}: the folder {'is a file' if folder.exists() else 'does not exist'}"
         hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
-        raise GoldspanError(problem, hint=hint, code=Exit.MISSING)
+        raise GoldspanError(f"{what}: there is no such folder", hint=hint, code=Exit.MISSING)
     subfolders = sorted(each for each in folder.iterdir() if _label(each.name, benchmark) is not None and each.is_dir())
     own = [subfolder for subfolder in subfolders if _is_marked(subfolder, markers)]
     if len(own) > 1:
@@ -111,10 +109,8 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     labels = [label for name in names if (label := _label(name, benchmark)) is not None]
     if _is_marked(folder, markers) if markers else labels:
         return folder_source(folder, str(folder), next(filter(None, labels), ""))
-    looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
-    here = f", here or in it {looked}" if looked else ""
-    empty = f"; {listed([each.name for each in subfolders])} holds none of these" if subfolders else ""
-    hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
+    hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{', here or in it ' * bool(markers)}"
+    hint += f"{' or '.join(markers)} (folders or zips)."
     raise GoldspanError(f"{what} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
 
 
@@ -127,24 +123,19 @@ def read_folder(root: Path, location: str) -> Tree:
     home = root.resolve()
     cached = _hub_cache(home)
     homes = (home,) if cached is None else (home, cached / "blobs")
-    entries, refused, left = list[Entry](), dict[str, str](), [(home, "")]
-    while left:
-        folder, prefix = left.pop()
-        try:
-            with os.scandir(folder) as listing:
-                items = list(listing)
-        except OSError as error:
-            refused[prefix] = f"cannot be listed: {error.strerror}"
-            continue
-        for item in items:
-            path, target = prefix + item.name, Path(item.path)
-            if is_junk(path):
+    entries, refused = list[Entry](), dict[str, str]()
+
+    def not_listed(error: OSError) -> None:
+        refused[os.path.relpath(error.filename, home)] = f"cannot be listed: {error.strerror}"
+
+    for folder, folders, files in os.walk(home, onerror=not_listed):
+        for target in (Path(folder, name) for name in [*folders, *files]):
+            path, is_link = target.relative_to(home).as_posix(), target.is_symlink()
+            if is_junk(path) or (target.name in folders and not is_link):
                 continue
-            if path.encode(errors="ignore").decode() != path:
+            if not is_encodable(path):
                 refused[os.fsencode(path).decode(errors="backslashreplace")] = "the name is not UTF-8"
-            elif item.is_dir(follow_symlinks=False):
-                left.append((target, f"{path}/"))
-            elif item.is_symlink() and not any(Path(realpath(target)).is_relative_to(home) for home in homes):
+            elif is_link and not any(Path(realpath(target)).is_relative_to(home) for home in homes):
                 refused[path] = "a link that leaves the folder"
             elif not target.is_file() or not os.access(target, os.R_OK):
                 refused[path] = "not a regular file that may be read"

@@ -188,8 +188,7 @@ class GitFolder:
 class Repositories:
     """Git repositories in the folder `git/` of a cache; `base` is the URL that `owner/name` is appended to.
 
-    `waits` are the seconds before a failing server is asked again, each used once until a fetch succeeds; `timeout` is
-    the limit for one fetch in seconds; `say` is called for each.
+    `waits` are the seconds before a failing server is asked again, each used once until a fetch succeeds.
     """
 
     cache: Path

@@ -1,17 +1,34 @@
-"""The publishers' own files: archives in git at pinned commits, and datasets on the Hugging Face hub."""
+"""The publishers' own files, and data sets read with the library `datasets`, from the hub or from a folder.
 
+A data set becomes an entry of JSON Lines, which the reader of rows can read.
+"""
+
+from __future__ import annotations
+
+import importlib
 import json
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import IO
+from types import ModuleType
+from typing import IO, TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.sources.folder import open_archive
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import HUB, Entry, Source, Tree
-from lake.errors import Exit, GoldspanError
+from ingest.sources.tree import HUB, Entry, Source, Tree, UnreadableFileError, entry_on_disk
+from lake.errors import Exit, GoldspanError, lookup
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.limits import MAX_ROWS
 from lake.text import listed
+
+if TYPE_CHECKING:
+    from datasets import Dataset, IterableDataset  # type: ignore[import-untyped]  # ships no types
 
 _INSTEAD = (
     "Try again online and without HF_HUB_OFFLINE; or put these files below\n"
@@ -59,26 +76,23 @@ def archive_source(
             return None
         name, blob_id = archives[path]
         url, file = f"{base}/{repository}/{commit}/{name}", cache / blob_id
-        lacking = [each for each, known in archives.values() if not (cache / known).is_file()]
-        hint = f"Still to download: {listed(lacking)}.\n  {_INSTEAD.format(benchmark)}"
+        hint = f"Needed: {listed([each for each, _ in archives.values()])}.\n  {_INSTEAD.format(benchmark)}"
         with downloading(name, url, hint, is_quiet=say is None):
-            if file.is_file() and git_blob_id(file.read_bytes()) == blob_id:
-                return open_archive(file, name)
-            from huggingface_hub.file_download import http_get
+            if not file.is_file() or git_blob_id(file.read_bytes()) != blob_id:
+                from huggingface_hub.file_download import http_get
 
-            if say is not None:
-                say(f"downloading {name}")
-            cache.mkdir(parents=True, exist_ok=True)
-            part = file.with_suffix(".part")
-            with part.open("wb") as stream:
-                http_get(url, stream, displayed_filename=name)
-            if (other := git_blob_id(part.read_bytes())) != blob_id:
-                part.unlink()
-                what = f"{name} is not the pinned file: git blob {other}, not {blob_id}"
-                hint = "It was deleted. Either a proxy sent something else, or the publisher changed the file."
-                raise GoldspanError(what, where=url, hint=hint, code=Exit.INVALID)
-            part.replace(file)
-        return open_archive(file, name)
+                if say is not None:
+                    say(f"downloading {name}")
+                cache.mkdir(parents=True, exist_ok=True)
+                part = file.with_suffix(".part")
+                with part.open("wb") as stream:
+                    http_get(url, stream, displayed_filename=name)
+                if (other := git_blob_id(part.read_bytes())) != blob_id:
+                    part.unlink()
+                    what = f"{name} is not the pinned file: git blob {other}, not {blob_id}; was it changed on the way?"
+                    raise GoldspanError(what, where=url, code=Exit.INVALID)
+                part.replace(file)
+            return open_archive(file, name)
 
     return Source(name=HUB, find=find, revision=f"{repository}@{commit}")
 
@@ -138,8 +152,95 @@ _SOURCES: Mapping[str, tuple[Callable[..., Source], *tuple[object, ...]]] = {
 
 def open_hub(benchmark: str, cache: Path, *, say: Say = None) -> Source:
     """The publisher's files of a benchmark, kept in a cache and downloaded when read; without `say`, no messages."""
-    if benchmark in _SOURCES:
-        source, *pin = _SOURCES[benchmark]
-        return source(benchmark, cache, say, *pin)
-    hint = f"There is: {', '.join(sorted(_SOURCES))}. Give a folder: SOURCE=<folder>."
-    raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)
+    source, *pin = lookup(benchmark, "benchmark of SOURCE=hub", _SOURCES, code=Exit.MISSING)
+    return source(benchmark, cache, say, *pin)
+
+
+STREAMED_FROM = 10**9
+"""Hub data sets with at least so many bytes are streamed instead of downloaded first."""
+
+_STATE, _FORMATS = "state.json", (".parquet", ".jsonl", ".json")
+
+
+class HubRows(BaseModel):
+    """A data set on the Hugging Face hub in a declaration: one split of `owner/name` at a commit."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    revision: str = Field(pattern=r"^[0-9a-f]{40}$", description="a commit: a branch moves")
+    split: str
+    config: str = ""
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder was written by `save_to_disk`."""
+    return (folder / _STATE).is_file()
+
+
+def entry_of(data: Path | HubRows) -> Entry:
+    """The rows of a file, of a folder written by `save_to_disk`, or of a data set on the hub."""
+    if isinstance(data, HubRows):
+        path = f"{data.hub.rpartition('/')[2]}-{data.config or 'default'}-{data.split}.jsonl"
+        return _entry(path, partial(_from_hub, data), fingerprint(data.model_dump()))
+    if not data.is_dir():
+        return entry_on_disk(data, data.name)
+    name = data.resolve().name
+    files = sorted(file for file in data.iterdir() if file.is_file())
+    made_from = fingerprint([(file.name, sha256_of_file(file)) for file in files])
+    return _entry(f"{name}.jsonl", partial(_from_disk, data), made_from)
+
+
+def _entry(path: str, dataset: Callable[[], Dataset | IterableDataset], made_from: str) -> Entry:
+    @contextmanager
+    def stream() -> Iterator[IO[bytes]]:
+        with tempfile.TemporaryFile() as file:
+            try:
+                # Of more rows the reader of rows says that they are too many.
+                for table in islice(dataset().with_format("arrow").iter(batch_size=1_000), MAX_ROWS // 1_000 + 1):
+                    table.validate(full=True)
+                    rows = (json.dumps(row, ensure_ascii=False, default=str) for row in table.to_pylist())
+                    file.writelines(f"{row}\n".encode(errors="replace") for row in rows)
+            # Errors that `datasets` or Arrow raise for damaged data.
+            except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
+                reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
+                raise UnreadableFileError(path, reason) from error
+            file.seek(0)
+            yield file
+
+    return Entry(path, stream, made_from)
+
+
+def _from_disk(folder: Path) -> Dataset:
+    names = [str(file["filename"]) for file in json.loads((folder / _STATE).read_bytes())["_data_files"]]
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"{_STATE} names files that are not in its folder")
+    return _datasets().load_from_disk(str(folder))
+
+
+def _from_hub(rows: HubRows) -> Dataset | IterableDataset:
+    """The split at its commit: streamed if large, else from the cache, into which it is downloaded first if needed."""
+    datasets, hint = _datasets(), "Try again online and without HF_HUB_OFFLINE, or give a local copy instead."
+    try:
+        with downloading(f"{rows.hub}@{rows.revision}", f"dataset {rows.hub}", hint):
+            builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
+            if rows.revision not in builder.cache_dir:
+                # Without a network, `datasets` takes whatever commit is in the cache.
+                raise FileNotFoundError("the cache holds another commit")
+            if not Path(builder.cache_dir).is_dir():
+                for name in map(str, (builder.config.data_files or {}).get(rows.split, ())):
+                    if not name.endswith(_FORMATS):
+                        raise UnreadableFileError(name, f"expected one of {', '.join(_FORMATS)}")
+                if (builder.info.download_size or 0) >= STREAMED_FROM:
+                    return builder.as_streaming_dataset(split=rows.split)
+                builder.download_and_prepare()
+    except datasets.exceptions.DatasetsError as error:
+        raise ValueError(str(error.__cause__ or error)) from error
+    return builder.as_dataset(split=rows.split)
+
+
+def _datasets() -> ModuleType:
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    library = importlib.import_module("datasets")
+    library.disable_progress_bars()
+    return library

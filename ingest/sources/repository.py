@@ -58,10 +58,8 @@ def checked_files(rows: Iterable[_Row], where: str, rejects: Rejects) -> Iterato
         reason, is_replaced, parts = "", False, (path or "").split("/")
         if path is None or data is None:
             reason = "its path or its content is missing"
-        elif path.startswith("/") or ".." in parts:
-            reason = "the path leaves the repository"
-        elif "" in parts or "." in parts or "\0" in path:
-            reason = "not a path that git can store"
+        elif not {"", ".", ".."}.isdisjoint(parts) or "\0" in path:
+            reason = "not a path inside a repository"
         elif len(data) > MAX_FILE_BYTES:
             reason = f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
         elif blob_id is not None and blob_id.lower() != git_blob_id(data, len(blob_id)):

@@ -229,8 +229,7 @@ def _table(entry: Entry, keys: Sequence[str], *, is_csv: bool) -> Iterator[tuple
 def is_json_lines(head: bytes) -> bool:
     """Whether a file with this beginning is JSON Lines rather than one JSON value over all of its lines.
 
-    It is if the first non-blank line is a whole JSON value and the text after it does not continue that value: `[]` and
-    an object below it are two lines, while a list alone on one line is the whole file.
+    It is if the first non-blank line is a whole value that the text after it does not continue; a list alone is not.
     """
     first, _, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
     if not rest.strip():

@@ -45,11 +45,10 @@ def read_yaml(file: Path, hint: str = "") -> object:
     try:
         with file.open("rb") as stream:
             return parsed_yaml(stream.read(_MAX_BYTES + 1))
-    except FileNotFoundError as error:
-        hint = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml")]) or hint
-        raise GoldspanError(f"{name} does not exist", where=where, hint=hint, code=Exit.MISSING) from error
     except OSError as error:
-        raise GoldspanError(f"{name} cannot be read: {error.strerror}", where=where, code=Exit.MISSING) from error
+        near = did_you_mean(file.name, [other.name for other in file.parent.glob("*.y*ml") if other != file])
+        message = f"{name} cannot be read: {error.strerror}"
+        raise GoldspanError(message, where=where, hint=near or hint, code=Exit.MISSING) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where += f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -65,35 +64,25 @@ def validated(model: type[_M], content: object, file: Path, hint: str = "") -> _
         return model.model_validate(content)
     except ValidationError as error:
         faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
-    messages, hints = list[str](), list[str]()
+    texts = {"extra_forbidden": "unknown key", "missing": "is missing", "model_type": "must be a mapping"}
+    messages = list[str]()
     for fault in faults:
-        key, of_key = ".".join(str(part)[:60] for part in fault["loc"]), ""
-        match fault["type"]:
-            case "extra_forbidden":
-                around: object = model
-                for part in fault["loc"][:-1]:
-                    field = getattr(around, "model_fields", {}).get(str(part))
-                    around = field.annotation if field else None
-                message = "unknown key"
-                of_key = did_you_mean(str(fault["loc"][-1]), getattr(around, "model_fields", {}))
-            case "missing":
-                message = "is missing"
-            case "model_type":
-                message = f"must be a mapping, not {shown(fault['input'])}"
-            case "value_error":
-                message = str(fault["ctx"]["error"])
-            case kind:
-                message = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
-                of_key = "Write it in quotes if it should be a text." if kind == "string_type" else ""
-        # A key that is missing because it is misspelt is reported once.
-        if fault["type"] != "missing" or repr(fault["loc"][-1]) not in "".join(hints):
-            messages.append(f"{key}: {message}" if key else message)
-            hints.append(of_key)
-    what, *others = messages
-    if others:
-        what = f"{len(messages)} keys are wrong"
-    examples = messages if others else ()
-    raise GoldspanError(what, where=str(file), examples=examples, hint=hints[0] or hint, code=Exit.INVALID)
+        key, kind = ".".join(str(part)[:60] for part in fault["loc"]), fault["type"]
+        wrong = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(fault['input'])}"
+        message = str(fault["ctx"]["error"]) if kind == "value_error" else texts.get(kind, wrong)
+        messages.append(f"{key}: {message}" if key else message)
+    if faults[0]["type"] == "extra_forbidden":
+        around: object = model
+        for part in faults[0]["loc"][:-1]:
+            field = getattr(around, "model_fields", {}).get(str(part))
+            around = field.annotation if field else None
+        hint = did_you_mean(str(faults[0]["loc"][-1]), getattr(around, "model_fields", {})) or hint
+    elif faults[0]["type"] == "string_type":
+        hint = "Write it in quotes if it should be a text."
+    if len(messages) == 1:
+        raise GoldspanError(messages[0], where=str(file), hint=hint, code=Exit.INVALID)
+    what = f"{len(messages)} keys are wrong"
+    raise GoldspanError(what, where=str(file), examples=messages, hint=hint, code=Exit.INVALID)
 
 
 def shown(value: object) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from os import SEEK_END
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -75,9 +74,8 @@ class TreeFile(NamedTuple):
 
 
 Repository = Callable[..., Iterator[TreeFile]]
-"""`repository(rejects, only)`: the regular files of a repository at a commit in any order, with `only` those at these
-paths. Files with an unsafe or duplicate path or with invalid content are rejected; the others follow. It raises a
-`RepositoryError` if the repository is not available or unreadable."""
+"""`repository(rejects, only)`: the regular files of a repository at a commit, with `only` those at these paths; those
+that cannot be read are rejected. It raises a `RepositoryError` if the repository is not available or unreadable."""
 
 CommitFiles = Callable[[str, str], Repository]
 """Gives the repository `owner/name` at a commit."""
@@ -103,9 +101,8 @@ class Source:
     """A benchmark's raw files in upstream layout; `name` is `sample`, `hub`, or the folder as the user gave it.
 
     `find` gives the folder at a path of the layout, None if there is none. `label` is shown next to all numbers (empty
-    for the published data); `revision` is exact: package pins, a commit, or empty for a folder; `licences` maps a
-    repository to its licence; `repositories` gives the files of commits that rows name; `recorded` has the system and
-    path of each run stored with the data (a file, archive or folder), sorted by system.
+    for the published data); `revision` is exact, empty for a folder; `licences` are by repository; `repositories` gives
+    the files of commits that rows name; `recorded` has the system and path of each run stored with the data.
     """
 
     name: str
@@ -131,11 +128,8 @@ def entry_on_disk(file: Path, path: str) -> Entry:
 
 def read_document(path: str, stream: IO[bytes]) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data, n_bytes = bytearray(), 0
-    if stream.seekable():
-        n_bytes = stream.seek(0, SEEK_END)
-        stream.seek(0)
-    while max(n_bytes, len(data)) <= MAX_DOCUMENT_BYTES:
+    data = bytearray()
+    while len(data) <= MAX_DOCUMENT_BYTES:
         # In blocks, so that no more memory is taken than there are bytes.
         if not (block := stream.read(_BLOCK_BYTES)):
             return bytes(data)

@@ -22,7 +22,7 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
 
 def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
     run = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
-    run.refused(Exit.MISSING, "does not exist")
+    run.refused(Exit.MISSING, "there is no such folder")
 
 
 def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,17 @@
 """ContextBench: the lines of a repository that are needed to resolve an issue, for retrievers and for agents alike."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL
 from ingest.benchmarks.contextbench.pools import PartReader, at_snapshots, repository_finder
-from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, Instance, read_instances
+from ingest.benchmarks.contextbench.rows import CONTEXTBENCH_FIELDS, OWN_FIELDS, read_instances
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, drawn_ids
 from ingest.benchmarks.fields import Fields
 from ingest.rejects import Rejects
-from ingest.sources.rows import JsonObject, read_rows
+from ingest.sources.rows import read_rows
 from ingest.sources.tree import Entry, RawFiles, Source, Tree
 from lake.errors import Exit, GoldspanError
 
@@ -32,17 +32,13 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     beside.reject_refused(rejects)
     rows = [each for each in tree.entries if _may_hold_rows(each.path) and (subset != VERIFIED or _is_verified(each))]
     selections = [each for each in tree.entries if each.path.rpartition("/")[2] == _SELECTION]
-    what = hint = ""
-    if not rows:
-        what = f"no {'file called *verified*' if subset == VERIFIED else 'file of rows'} in {source.name}"
-        hint = "Rows are read from *.parquet, *.json or *.jsonl, in the folder itself or in data/."
-    elif subset == FULL and all(map(_is_verified, rows)):
-        what, hint = f"{source.name} contains only the verified subset", f"Ask for it: SUBSETS={VERIFIED}"
-    elif subset == SELECTED and not selections:
-        what = f"{_SELECTION} is not in {source.name}"
-        hint = f"{SELECTED} needs the publisher's list of instances in the folder of the rows."
-    if what:
-        raise GoldspanError(f"ContextBench: {what}", hint=hint, code=Exit.MISSING)
+    lacks_rows = not rows or (subset == FULL and all(map(_is_verified, rows)))
+    if lacks_rows or (subset == SELECTED and not selections):
+        file = "file of rows" if lacks_rows else _SELECTION
+        hint = f"Rows are *.parquet, *.json or *.jsonl, maybe in data/; *verified* are {VERIFIED}; "
+        hint += f"{SELECTED} needs the publisher's list of instances beside them."
+        message = f"ContextBench: no {file} of the subset {subset} in {source.name}"
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     return RawFiles([*selections[: subset == SELECTED], *rows], [beside], source.repositories)
 
 
@@ -62,28 +58,24 @@ def parts(
     # All rows are passed: the file of a repository may be named after an instance that is not kept.
     find = repository_finder(raw, instances)
     if subset == SELECTED:
-        instances = _selected(instances, [row for _, row in read_rows(raw.tasks[0], rejects)], raw.notes)
+        ids = [{row.get("original_inst_id"), row.get("instance_id")} for _, row in read_rows(raw.tasks[0], rejects)]
+        known = {item_id for instance in instances for item_id in instance.ids}
+        n_absent = sum(map(known.isdisjoint, ids))
+        raw.notes.append(f"{n_absent:,} of the {len(ids):,} selected instances have no row in the data")
+        selected = set().union(*ids)
+        instances = [instance for instance in instances if not selected.isdisjoint(instance.ids)]
     if limit is not None:
         ready = [(each.item_id, each.repo, each.why_not is None and find(each) is not None) for each in instances]
         kept = drawn_ids(ready, limit, raw.notes, "have no repository here or an unreadable row")
         instances = [instance for instance in instances if instance.item_id in kept]
     reader = PartReader(subset, find, is_own=fields != CONTEXTBENCH_FIELDS)
-    if len(instances) <= ITEMS_OF_A_PART:
-        yield PartToRead(subset, partial(reader.read, instances))
-    else:
-        ordered = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
-        for number, start in enumerate(range(0, len(ordered), ITEMS_OF_A_PART)):
-            some = ordered[start : start + ITEMS_OF_A_PART]
-            yield PartToRead(f"{subset}-{number:04d}", partial(reader.read, some))
+    is_one = len(instances) <= ITEMS_OF_A_PART
+    if not is_one:
+        instances = sorted(instances, key=lambda instance: (instance.repo, instance.pool_id, instance.item_id))
+    for number, start in enumerate(range(0, max(1, len(instances)), ITEMS_OF_A_PART)):
+        some = instances[start : start + ITEMS_OF_A_PART]
+        yield PartToRead(subset if is_one else f"{subset}-{number:04d}", partial(reader.read, some))
     raw.notes.extend(reader.notes())
-
-
-def _selected(instances: Sequence[Instance], rows: Sequence[JsonObject], notes: list[str]) -> list[Instance]:
-    ids = [{row.get("original_inst_id"), row.get("instance_id")} - {None, ""} for row in rows]
-    known = {item_id for instance in instances for item_id in instance.ids}
-    notes.append(f"{sum(map(known.isdisjoint, ids)):,} of the {len(ids):,} selected instances have no row in the data")
-    selected = set().union(*ids)
-    return [instance for instance in instances if not selected.isdisjoint(instance.ids)]
 
 
 def _may_hold_rows(path: str) -> bool:

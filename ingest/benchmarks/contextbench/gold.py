@@ -40,16 +40,15 @@ def decode_gold(value: object) -> list[GoldSpan]:
     """The spans of a gold context: a list of objects, its JSON, or text blocks below `context<n>` and a wide colon."""
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
-        check(text.strip() != "", "it is an empty text")
         if not text.lstrip().startswith("["):
             return _blocks(text)
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
-    if isinstance(value, (list, tuple)):
-        return [span_of(item, f"span {number}") for number, item in enumerate(value, start=1)]
-    raise FieldError(f"it is {shown(value)}, not a list of spans")
+    if not isinstance(value, (list, tuple)):
+        raise FieldError(f"it is {shown(value)}, not a list of spans")
+    return [span_of(item, f"span {number}") for number, item in enumerate(value, start=1)]
 
 
 def docs_path(given: str) -> str:
@@ -71,14 +70,11 @@ def span_of(entry: object, where: str) -> GoldSpan:
     lacking = ", ".join(f"`{key}`" for key in _FIELDS if is_missing(entry.get(key)))
     check(not lacking, f"{where} has no {lacking}")
     file, content = entry["file"], entry.get("content")
-    if not isinstance(file, str) or not docs_path(file):
+    if not isinstance(file, str) or not docs_path(file) or "\0" in file or not is_encodable(file):
         raise FieldError(f"{where}: `file` is {shown(file)}, not a path")
-    is_path = is_encodable(file) and "\0" not in file
-    check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
     start, end = (whole_number(entry[key]) or 0 for key in ("start_line", "end_line"))
-    for key, line in (("start_line", start), ("end_line", end)):
-        check(line > 0, f"{where}: `{key}` is {shown(entry[key])}, not a line's number, which starts at 1")
-    check(start <= end, f"{where} ends at line {end}, before it starts at line {start}")
+    given = f"{shown(entry['start_line'])} to {shown(entry['end_line'])}"
+    check(0 < start <= end, f"{where}: {given} is no range of lines, which are counted from 1")
     return GoldSpan(file, start, end, content if isinstance(content, str) else None)
 
 
@@ -103,9 +99,8 @@ def is_missing(value: object) -> bool:
 def audit(spans: Sequence[GoldSpan], files: Mapping[str, bytes]) -> tuple[list[dict[str, object]], Counter[str]]:
     """Gold under both rules as rows of `gold_spans`, without item, and the number of its anomalies by flag.
 
-    `files` are the contents of the named files that the repository has. Under `context` a span is clipped to its file
-    (one wholly past the end keeps the file and no lines), and spans of files that are missing are dropped. Under
-    `context-official` spans are kept as given.
+    `files` are the contents of the named files that the repository has. `context` clips spans to their file (one wholly
+    past the end has no lines) and drops those of missing files; `context-official` keeps them as given.
     """
     counts, docs = Counter[str](), Counter[tuple[str, int, int]]()
     gold_paths = {docs_path(span.file) for span in spans}

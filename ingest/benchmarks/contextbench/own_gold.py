@@ -67,11 +67,10 @@ def _places(value: object, keys: Sequence[str]) -> Iterator[tuple[object, object
     value, path = parsed(value), keys[0]
     if isinstance(value, str):
         value = [*filter(None, _BETWEEN_PLACES.split(_ENDED.sub(r"\1\n", value.strip())))]
-    if isinstance(value, dict) and not any(get_path(value, key) is not MISSING for key in ([path] if path else PATHS)):
+    if isinstance(value, dict) and all(get_path(value, key) is MISSING for key in ([path] if path else PATHS)):
         # Lines by file: {"a.py": [[1, 9]]}.
-        files = [*map(str, value)]
-        reason = f"its keys {listed(files)} are no paths; name the one of its places: --gold KEY.KEY"
-        check(all(set("./").intersection(file) for file in files), reason)
+        reason = f"its keys {listed([*map(str, value)])} are no paths; name the one of its places: --gold KEY.KEY"
+        check(all(set("./").intersection(str(file)) for file in value), reason)
         value = [[file, lines] for file, lines in value.items()]
     if not isinstance(value, (list, dict)):
         raise FieldError(f"it is {shown(value)}, not a list of places")
@@ -160,8 +159,7 @@ def _written(span: GoldSpan) -> tuple[str, str]:
     """The path of a span as it is written, from an address too, and the name of a definition after it, or nothing."""
     match = _FILE_WITH_NAME.fullmatch(span.file) if span.line_end == WHOLE_FILE else None
     path, name = match.groups() if match else (span.file, "")
-    link = LINK.match(path)
-    return unquote(link["path"]) if link else path, name
+    return unquote(link["path"]) if (link := LINK.match(path)) else path, name
 
 
 def ends_of(span: GoldSpan) -> list[str]:
@@ -171,11 +169,7 @@ def ends_of(span: GoldSpan) -> list[str]:
 
 
 def _path(span: GoldSpan, repo: str, paths: Collection[str]) -> tuple[str, str]:
-    """The path of the file that is meant, else nothing and a path that may be meant.
-
-    It is the path as written, else what is left of it without the folders above the repository: `a` or `b`, those down
-    to one that is called after it, or, in an absolute path, any that are not the repository's own.
-    """
+    """The path of the file that is meant, without the folders above the repository; else nothing, and a near path."""
     path, *ends = ends_of(span)
     if path in paths:
         return path, ""

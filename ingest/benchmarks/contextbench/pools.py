@@ -16,7 +16,7 @@ from ingest.contents.patches import edit_rows, edited_sources, gold_of_patch
 from ingest.rejects import Rejects
 from ingest.sources.repository import RepositoryError, is_searched, parquet_files
 from ingest.sources.tree import CommitFiles, RawFiles, Repository
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
+from lake.errors import MAX_EXAMPLES
 from lake.tables import FLAGS, GOLD_RUN, UNSEARCHED
 from lake.text import counted, listed
 
@@ -47,13 +47,11 @@ def repository_finder(raw: RawFiles, instances: Sequence[Instance]) -> Callable[
     files = {entry.path.rsplit("/", 1)[-1]: partial(parquet_files, entry, tree.location) for entry in tree.entries}
 
     def find(instance: Instance) -> Repository | None:
-        repo, commit = instance.repo, instance.commit
-        for name in (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__")):
-            if f"{name}.parquet" in files:
-                return files[f"{name}.parquet"]
+        repo, commit, clones = instance.repo, instance.commit, raw.repositories
+        names = (*ids[instance.pool_id], f"{repo.replace('/', '__')}@{commit}", repo.replace("/", "__"))
         # Fetched when it is first read.
-        clones = raw.repositories
-        return None if clones is None else lambda *given: clones(repo, commit)(*given)
+        clone = None if clones is None else lambda *given: clones(repo, commit)(*given)
+        return next((files[f"{name}.parquet"] for name in names if f"{name}.parquet" in files), clone)
 
     return find
 
@@ -105,13 +103,9 @@ def pool_groups(repositories: Mapping[str, Repository], rejects: Rejects, counts
 
     for pool_id, repository in repositories.items():
         batches = [no_files]
-        try:
-            for files, blobs in pool_batches(texts(pool_id, repository), seen):
-                batches.append(files)
-                yield PoolGroup("", no_files, blobs)
-        except RepositoryError as error:
-            message = f"ContextBench: the files of {pool_id} were readable a moment ago and no longer are: {error.what}"
-            raise GoldspanError(message, hint="Run the same again; what is stored is kept.", code=Exit.ERROR) from error
+        for files, blobs in pool_batches(texts(pool_id, repository), seen):
+            batches.append(files)
+            yield PoolGroup("", no_files, blobs)
         group, is_rest = pool_id.replace("/", "__"), pl.col("pool_id") != pool_id
         for kind, of_kind in (("searched", ~is_rest), ("rest", is_rest)):
             yield PoolGroup(group, concat_files(files.filter(of_kind) for files in batches), no_blobs, kind)
@@ -144,9 +138,7 @@ class PartReader:
             for instance in of_pool:
                 spans, reason, flags = list(instance.gold), instance.why_not or not_there, None
                 if not reason:
-                    faults = list[str]()
-                    if self.is_own:
-                        spans, faults = locate(spans, repo, files, paths)
+                    spans, faults = locate(spans, repo, files, paths) if self.is_own else (spans, [])
                     # The gold of a patch are the definitions around the lines that it replaces.
                     patched = gold_of_patch(instance.gold_patch, files)
                     spans += (GoldSpan(path, start + 1, end, None) for path, start, end in patched)
@@ -157,10 +149,8 @@ class PartReader:
                         gold += ({"item_id": instance.item_id, **row} for row in rows)
                         repositories[pool_id] = repository
                     else:
-                        absent = listed([span.file for span in spans], MAX_EXAMPLES)
-                        no_line = "its patch replaces no line of a source file of its repository"
-                        no_file = f"none of its gold files is in its repository: {absent}"
-                        faults = faults or [no_line if instance.gold_patch else no_file]
+                        absent = listed([span.file for span in spans], MAX_EXAMPLES) or "its patch replaces no line"
+                        faults = faults or [f"none of its gold files is in its repository: {absent}"]
                         reason = "; ".join(faults[:MAX_EXAMPLES])
                     for fault in faults:
                         rejects.add(*instance.where, f"{instance.item_id}: {fault}")
@@ -173,7 +163,7 @@ class PartReader:
         edits, unread = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
         where = {instance.item_id: instance.where for instance in instances}
         for item_id, fault in unread:
-            rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
+            rejects.add(*where[item_id], f"{item_id}: {fault}")
         pools = pool_groups(repositories, rejects, self.counts)
         return replace(SubsetRows.of(items, queries, gold, pools), more={"edits": edits})
 
@@ -209,7 +199,5 @@ class PartReader:
         flags = ", ".join(f"{meaning}: {n[name]:,}" for name, (meaning, _) in FLAGS.items() if n[name])
         audited = f"{n['audited']:,} of them checked against their files; {flags or 'no faults'}"
         yield f"{counted(n['spans'], 'gold span')}, {audited}"
-        if n["binary"]:
-            yield f"left out of the repositories: {counted(n['binary'], 'binary file')}"
-        if n["replaced"]:
-            yield f"not UTF-8, with U+FFFD for what could not be decoded: {counted(n['replaced'], 'file')}"
+        texts = {"binary": "left out of the repositories, as binary", "replaced": "not UTF-8, with U+FFFD in place"}
+        yield from (f"{text}: {counted(n[kind], 'file')}" for kind, text in texts.items() if n[kind])

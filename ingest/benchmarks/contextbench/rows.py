@@ -81,11 +81,9 @@ class Instance:
 def read_instances(
     entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = CONTEXTBENCH_FIELDS
 ) -> list[Instance]:
-    """The instances of some files, one per id, in the order of the files.
+    """The instances of some files, one per id (see `_one_of`), in the order of the files.
 
-    Rows with the same id, equal gold and the same commit are one instance; if gold or commit differ, it cannot be
-    scored, but the gold of own rows with one id, or one question and no id, is joined. If they ask another question,
-    they are rejected. A row whose gold cannot be decoded is replaced by one of the same id whose gold can.
+    Own rows without an id are one instance if they ask the same question of the same repository.
     """
     instances, unnamed = dict[str, Instance](), dict[tuple[str, str], str]()
     n_again, n_irrelevant, is_own = 0, 0, fields != CONTEXTBENCH_FIELDS
@@ -141,6 +139,7 @@ def repository_of(row: ForeignRow, item_id: str) -> str:
 
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects, *, is_own: bool) -> Instance:
+    """The instance of two rows with one id: unscorable if gold or commit differ; gold of own rows is joined."""
     places, others = (sorted(span[:3] for span in each.gold) or each.gold_patch for each in (first, again))
     differing = ["gold"] * (places != others) + ["commit"] * (first.commit != again.commit)
     # A table may have a line per place.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark, DataLocation, PartToRead, PoolGroup, SubsetRows, drawn_ids, part_of
-from ingest.benchmarks.fields import NO_TEXT, FieldError, Fields, ForeignRow, columns_of, parse_rows
+from ingest.benchmarks.fields import FieldError, Fields, ForeignRow, check, columns_of, parse_rows
 from ingest.rejects import Rejects, excerpt_of
 from ingest.sources.rows import WHOLE_INPUT, format_of, read_pickle
 from ingest.sources.tree import Entry, RawFiles, Source, UnreadableFileError
@@ -175,22 +175,17 @@ def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Ite
 
 
 def _row(row: ForeignRow, level: str, item_id: str) -> _Row:
-    context, candidates = row.get("context"), list[str]()
+    context = row.get("context")
     if not isinstance(context, (list, tuple)) or not context:
         raise FieldError("`context` must be a list of candidates that is not empty")
-    for number, candidate in enumerate(context):
-        # In v1.1 a candidate is {identifier, path, snippet}, in v1 the snippet itself.
-        snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
-        if not isinstance(snippet, str):
-            raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
-        if not snippet.isascii() and not is_encodable(snippet):
-            raise FieldError(f"candidate {number} {NO_TEXT}")
-        candidates.append(snippet)
+    # In v1.1 a candidate is {identifier, path, snippet}, in v1 the snippet itself.
+    given = [each.get("snippet") if isinstance(each, dict) else each for each in context]
+    candidates = [each for each in given if isinstance(each, str) and (each.isascii() or is_encodable(each))]
+    check(len(candidates) == len(given), f"{len(given) - len(candidates)} of its candidates are not texts")
     repo, path, imports, code, next_line = (row.text(name) for name in _TEXTS)
-    field = "gold_snippet_index"
-    gold = row.number(field)
-    row.check(field, gold != -1, "is -1: the answer is in the file itself, not among the candidates")
-    row.check(field, 0 <= gold < len(candidates), f"is {gold}, and there are {len(candidates)} candidates")
+    gold = row.number("gold_snippet_index")
+    is_one = 0 <= gold < len(candidates)
+    row.check("gold_snippet_index", is_one, f"is {gold}, not the number of one of the {len(candidates)} candidates")
     is_v11 = all(isinstance(candidate, dict) for candidate in context) or "cropped_code" in row.content
     item: dict[str, object] = {
         "item_id": item_id,

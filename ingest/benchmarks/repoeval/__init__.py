@@ -37,17 +37,14 @@ _QUESTION = ("repo", "target_path", "target_line", "query_line_start", "prompt",
 """The columns of a task; tasks that are equal in these are one."""
 
 
-def _n_lines(text: pl.Expr) -> pl.Expr:
-    return text.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
-
-
 _FIRST, _HOLE, _TEXT = pl.col("query_line_start"), pl.col("target_line"), pl.col("target_text")
+_END = _HOLE + _TEXT.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
 GOLD_RULES = {
     "context-and-completion": (
         "The prompt's lines and the completion's, to one line past it: "
         "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
         _FIRST,
-        _HOLE + _n_lines(_TEXT),
+        _END,
     ),
     "context-to-hole": (
         "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
@@ -57,7 +54,7 @@ GOLD_RULES = {
     "target": (
         "The completion itself: [lineno, lineno + n - 1], both included.",
         _HOLE,
-        _HOLE + _n_lines(_TEXT.str.strip_suffix("\n")),
+        _END - _TEXT.str.ends_with("\n").cast(pl.Int64),
     ),
 }
 """Rule → its meaning, and the start and end of its gold lines in the task's own file (half-open)."""
@@ -97,14 +94,11 @@ def read(
     group = repositories_of(raw.pools[0], _LEVELS[level], {*tasks["repo"]}, rejects)
     lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
     no_python = "is missing or has no .py file; RepoEval's tasks are in Python"
-    message = "its completion starts at line {} (from 0) of {}, which has {}"
     why_not = (
         pl.when(~pl.col("is_there"))
         .then(pl.format(f"the repository {{}} {no_python}", "repo"))
-        .when(pl.col("n_lines").is_null())
-        .then(pl.format("{} is not in {}", "target_path", "repo"))
-        .when(pl.col("target_line") >= pl.col("n_lines"))
-        .then(pl.format(message, "target_line", "target_path", "n_lines"))
+        .when(pl.col("n_lines").is_null() | (pl.col("target_line") >= pl.col("n_lines")))
+        .then(pl.format("{} has no line {} (from 0) of {}", "repo", "target_line", "target_path"))
     )
     constants = {"subset": subset, "split": "test", "level": level, "context": context}
     items = (
@@ -201,8 +195,8 @@ def _fpath(row: ForeignRow) -> list[str]:
         folder = [name.replace("/", "_") for name in repositories if isinstance(name, str)][:1]
         value = [*folder, *value.removeprefix("./").split("/")]
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
-    if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
-        raise row.error("path", "must be a repository and the parts of a path in it")
+    is_path = isinstance(value, (list, tuple)) and len(parts) == len(value) >= 2
+    row.check("path", is_path, "must be a repository and the parts of a path in it")
     stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
     check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
     return parts

@@ -32,10 +32,9 @@ _Need = tuple[str, list[_Span]]
 
 
 def with_needs(items: pl.DataFrame, group: PoolGroup, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
-    """Gold by need for the tasks of a subset; `group` holds their repositories; their kinds of need are noted.
+    """The items with a column `need` (null if not scorable), the gold spans, and a pool for each hole with such gold.
 
-    Return the items with a column `need` (null if not scorable); the gold as item_id, path, line_start, line_end; and a
-    pool for each hole with such gold: its repository, with the file of the hole cut off at the hole.
+    `group` holds the repositories of the items; in a pool, the file of the hole is cut off at the hole.
     """
     whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
     columns = ("item_id", "pool_id", "target_path", "target_line", "target_text")

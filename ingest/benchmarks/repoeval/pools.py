@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
@@ -139,10 +140,9 @@ def with_others(
 ) -> dy.DataFrame[Files]:
     """Pools with files of other pools added at their end; a pool without queries, or without other pools, is left out.
 
-    Hard, vector and random negatives are as many as the pool has files: those of all other pools that rank highest for
-    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones; ties by a seeded hash of pool and
-    content. `with-<n>`: all files of n other pools, drawn with a seed; a larger n includes the smaller. A content is
-    added once, and never if it is blank or the pool has it. Added paths begin with `other/` and a repository's name.
+    Hard, vector and random negatives, as many as the pool has files, are those of all other pools that rank highest for
+    any of its queries by BM25 or by the cosine of TF-IDF vectors, or random ones. `with-<n>` adds all files of n other
+    pools, which a larger n includes. A content is added once, and never if it is blank or the pool has it.
     """
     pools: dict[str, dict[str, str]] = {}
     for pool_id, path, sha256 in files.select("pool_id", "path", "sha256").iter_rows():
@@ -165,20 +165,19 @@ def with_others(
             for path, sha256 in pools[pool].items():
                 if sha256 not in contents and sha256 in words.row_of:
                     places.setdefault(sha256, f"{prefix}/{pool.rpartition('/')[2]}/{path}")
-        lot = np.array([seeded_hash(f"repoeval/{pool_id}", sha256) for sha256 in places], dtype=np.int64)
-        ranks = np.zeros(len(places), np.int64)
+        # By lot, which decides between equal ranks.
+        ranked = sorted(places, key=partial(seeded_hash, f"repoeval/{pool_id}"))
         if kind in (HARD, VECTORS) and places:
-            counts = words.counts[[words.row_of[sha256] for sha256 in places]]
+            counts = words.counts[[words.row_of[sha256] for sha256 in ranked]]
             weights, of_queries = _weights(kind, counts, _matrix([*map(_count, queries[pool_id])], words.terms))
-            by_lot = np.argsort(lot, kind="stable")
             # Rounded, so that the order in which a machine adds numbers does not matter.
-            scores = np.round((weights @ of_queries.T).toarray(), 6)[by_lot]
+            scores = np.round((weights @ of_queries.T).toarray(), 6)
             by_query = np.argsort(np.argsort(-scores, axis=0, kind="stable"), axis=0)
             # A document that shares no word with a query ranks last for it.
-            ranks[by_lot] = np.where(scores > 0, by_query, len(lot)).min(axis=1)
-        ranked = sorted(zip(ranks.tolist(), lot.tolist(), places, strict=True))
+            ranks = np.where(scores > 0, by_query, len(ranked)).min(axis=1)
+            ranked = [ranked[place] for place in np.argsort(ranks, kind="stable")]
         n_added = len(places) if kind.startswith(WITH) else len(own)
-        added = sorted((places[sha256], sha256) for *_, sha256 in ranked[:n_added])
+        added = sorted((places[sha256], sha256) for sha256 in ranked[:n_added])
         for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
             rows.append((pool_id, path, sha256, position))
     return Files.cast(pl.DataFrame(rows, table("files").columns, orient="row"))

@@ -45,11 +45,9 @@ class Document:
 class Cut(NamedTuple):
     """The chunks of one file: ranges `[start, end)` of `unit`, in the file's order; they may overlap.
 
-    Each range is inside the file, not empty, and unique. One that begins or ends inside a line has exactly its own
-    bytes and characters, and all lines that it touches. `fell_back` says why a simpler method was used than the
-    chunker's own, `failed` why the file could not be cut at all; such files are counted, or rejected. `texts` are what
-    the chunks are ranked by, None for a chunk's own text; `{path}` stands for the file's path, of which a content may
-    have several, and `{chunk}` for the chunk's own text.
+    Each range is inside the file, not empty, and unique; it has its own bytes, and all lines that it touches.
+    `fell_back` says why a simpler method was used than the chunker's own, `failed` why the file could not be cut.
+    `texts` are what the chunks are ranked by, None for a chunk's own text, with `PATH` and `CHUNK` to be filled in.
     """
 
     ranges: list[LineRange]
@@ -69,7 +67,6 @@ class Chunker:
         defaults: The concrete names that run if none is named.
         grammars, libraries: Packages whose versions determine the chunks; the extra `chunkers` installs `libraries`.
         given, command: For `NAME=COMMAND`, the text given and the command that cuts in place of `chunk`.
-        check: `check(**numbers)` returns what is wrong with the numbers in a name, or an empty string.
         text: `text(document, cut)` gives the chunks texts to be ranked by.
     """
 
@@ -83,7 +80,6 @@ class Chunker:
     libraries: tuple[str, ...] = ()
     given: str = ""
     command: JsonCommand | None = None
-    check: Callable[..., str] | None = None
     text: Callable[[Document, Cut], Cut] | None = None
 
 

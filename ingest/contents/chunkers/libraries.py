@@ -10,13 +10,12 @@ from ingest.contents.syntax_trees import GRAMMARS
 Split = Callable[[str], Iterable[str]]
 """A text → the texts of its chunks."""
 NOT_KNOWN = "language not known"
-AST_LANGUAGES = ("csharp", "java", "python", "typescript")
 
 
 def astchunk(document: Document, n: int) -> Cut:
     """Chunks by astchunk, each from its first node to the end of its last; other languages as by `fixed-nws-<n>`."""
     language = "typescript" if document.language == "tsx" else document.language
-    if language not in AST_LANGUAGES:
+    if language not in ("csharp", "java", "python", "typescript"):
         return fixed_nws(document, n, f"does not support {language!r}" if language else NOT_KNOWN)
     return Cut([span for span in _ast_ranges(language, n)(document.text) if span[0] < span[1]], unit="bytes")
 

@@ -55,7 +55,4 @@ WINDOW = Chunker(
     chunk=window,
     source="Ours. RepoCoder (arXiv:2303.12570) places windows of 20 lines every 10 lines in the same way, but leaves "
     "out the query's own text and merges windows of equal text.",
-    check=lambda size, step: (
-        f"step {step} is larger than size {size}: lines between the windows would be lost" if step > size else ""
-    ),
 )

@@ -15,11 +15,10 @@ from ingest.contents.syntax_trees import BODIES, GRAMMARS, Piece, is_annotation,
 def syntax(document: Document, n: int) -> Cut:
     """Split nodes that exceed `n` non-whitespace characters, then merge the pieces; a line is never cut.
 
-    A file that fits is one chunk. Otherwise its syntax tree is opened wherever a piece exceeds `n`: a piece begins
-    where a named node is first on its line, and includes the blank lines below it. Comments and decorators directly
-    above stay with their code, and the head of a body with its first piece, if both fit. A piece that cannot be opened
-    is split into its lines. The pieces are merged into as few chunks as possible, with cuts as high in the tree as
-    possible. Without a tree (see `reliable_tree`) the file is cut as by `fixed-nws-<n>`.
+    A piece begins where a named node is first on its line, and includes the blank lines below it. Comments and
+    decorators directly above stay with their code, and the head of a body with its first piece, if both fit. The pieces
+    are merged into as few chunks as possible, with cuts as high in the tree as possible. Without a tree (see
+    `reliable_tree`) the file is cut as by `fixed-nws-<n>`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if before[-1] <= n:
@@ -134,9 +133,8 @@ _VALUES = frozenset({"arrow_function", "function_expression", "generator_functio
 def definition(document: Document) -> Cut:
     """One chunk per top-level definition with its decorators and the comments directly above, and per code between.
 
-    The inside of namespaces, modules and conditional compilation counts as top level. A class of more than 1,500
-    non-whitespace characters is opened in turn: its head (with the code before the first member that is a definition),
-    each such member, and the code between. Without a syntax tree the file is cut as by `fixed-nws-1500`.
+    The inside of namespaces, modules and conditional compilation counts as top level, and so does that of a class of
+    over `MAX_CLASS` characters, below its head. Without a syntax tree the file is cut as by `fixed-nws-1500`.
     """
     n_lines, before = document.n_lines, document.nws_before
     if not n_lines:

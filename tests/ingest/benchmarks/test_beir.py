@@ -75,7 +75,7 @@ BAD = {
     "a document twice": ("corpus", '{"_id": "d1", "text": "x"}', "document 'd1' occurs more than once"),
     "a document without a text": ("corpus", '{"_id": "x"}', "`text` is missing; it must be a text"),
     "a document without a name": ("corpus", '{"_id": " ", "text": "x"}', "`_id` must be a name"),
-    "half a character": ("corpus", '{"_id": "x", "text": "\\ud800"}', "half a surrogate pair"),
+    "half a character": ("corpus", '{"_id": "x", "text": "\\ud800"}', "`text` must be a text"),
     "a list for a text": ("queries", '{"_id": "x", "text": []}', "`text` must be a text"),
     "not JSON": ("queries", "{", "not JSON"),
     "an unknown query": ("qrels/test", "q9\td1\t1", "query 'q9' is not among the queries"),
@@ -103,7 +103,7 @@ def test_a_row_that_is_off_is_refused_with_its_line_and_the_others_are_read(tmp_
 def test_a_split_without_judgements_is_missing_and_those_there_are_named(tmp_path: Path) -> None:
     lay_out(tmp_path / "data")
     run = command("ingest", "beir", "--source", tmp_path / "data", "--subsets", "dev", "--lake", tmp_path / "lake")
-    run.refused(Exit.MISSING, "qrels/dev.jsonl, .parquet or .tsv is not in", "It has qrels/test.tsv.")
+    run.refused(Exit.MISSING, "qrels/dev.jsonl, .parquet or .tsv is not in", "qrels/test.tsv")
 
 
 def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:

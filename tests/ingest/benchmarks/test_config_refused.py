@@ -34,7 +34,7 @@ WRONG = {
     "no label": (OURS.replace("label: ours\n", ""), "label: is missing"),
     "no data": (OURS.split("data:")[0], "data: is missing"),
     "no tasks": (OURS.replace("  tasks: questions.jsonl\n", ""), "data.tasks: is missing"),
-    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: must be a mapping, not 'here'"),
+    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: must be a mapping"),
     "a number for a path": (_line("8"), "fields.line.0: input should be a valid string, not 8"),
     "an empty path": (_line("meta..line"), "fields.line.0: string should match pattern", "not 'meta..line'"),
     "yes for a text": (OURS + "license: yes\n", "license: input should be a valid string, not True"),
@@ -90,7 +90,7 @@ def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> 
 
 def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
     lay_out(tmp_path)
-    missing = f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}"
+    missing = f"mien.yaml cannot be read: No such file or directory\n  where: {tmp_path / 'mien.yaml'}"
     run = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
     run.refused(Exit.MISSING, missing, "Did you mean 'mine.yaml'?")
     (tmp_path / "folder.yaml").mkdir()

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import yaml
 
-from ingest.sources import datasets as sources
+from ingest.sources import hub as sources
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.benchmarks import test_config

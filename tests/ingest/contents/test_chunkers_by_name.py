@@ -173,13 +173,12 @@ def test_every_fallback_has_its_reason() -> None:
 @pytest.mark.parametrize(
     ("ranges", "why"),
     [
-        ([(0, 3)], "answered the lines 1 to 3 (counted from 1) of 2: empty or outside the file"),
-        ([(-1, 1)], "the lines 0 to 1 (counted from 1) of 2: empty or outside the file"),
-        ([(1, 1)], "empty or outside"),
-        ([(1, 0)], "empty or outside"),
-        ([(0, 1), (0, 1)], "twice or out of order"),
-        ([(1, 2), (0, 1)], "twice or out of order"),
-        ([(0, 2), (0, 1)], "twice or out of order"),
+        ([(0, 3)], "answered the lines 1 to 3 (counted from 1) of 2: empty, outside"),
+        ([(-1, 1)], "the lines 0 to 1 (counted from 1) of 2: empty, outside"),
+        *(
+            (ranges, "empty, outside the file, twice or out of order")
+            for ranges in ([(1, 1)], [(1, 0)], [(0, 1), (0, 1)], [(1, 2), (0, 1)], [(0, 2), (0, 1)])
+        ),
         *((ranges, "answered") for ranges in ([(0, 1, 2)], [(0, 1), (1,)], [(0.0, 1.0)], [(0, 1 << 70)], [3], ())),
     ],
 )
@@ -191,9 +190,6 @@ def test_ranges_that_are_none_of_the_file_fail_it_and_no_other(ranges: object, w
     assert chunk_blobs(answering(cut), blobs("a\n", "b\nc\n")).status["n_chunks"].to_list() == [1, 0]
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [(["a", "b"], "answered 2 texts for 1 chunks"), ([3], "answered 3, not a text"), (["\ud800"], "not a text")],
-)
-def test_texts_that_are_none_fail_their_file(given: list[str], why: str) -> None:
-    assert why in refusal(lambda document: Cut([(0, 1)], texts=given))
+@pytest.mark.parametrize("given", [["a", "b"], [3], ["\ud800"]])
+def test_texts_that_are_none_fail_their_file(given: list[str]) -> None:
+    assert "not a text or None for each of 1 chunks" in refusal(lambda document: Cut([(0, 1)], texts=given))

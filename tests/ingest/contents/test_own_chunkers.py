@@ -75,7 +75,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     options = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
     given = f"mine={sys.executable} 'my chunks.py'"
     run = command(*options, "--chunker", given)
-    run.ended(5, "repoeval: mine failed on 1 file: it ended with status 1 and no answer; standard error: no cats")
+    run.ended(5, "most often: it ended with status 1 and no answer; standard error: no cats")
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
     assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; standard error: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
@@ -134,7 +134,7 @@ def test_a_function_failing_on_all_files_is_named_and_skipped(tmp_path: Path, mo
     run = command(*options, "--chunker", "bad=failing_function:cut")
     why = "failing_function.py:2: ZeroDivisionError: integer division or modulo by zero"
     assert run.code == 5
-    assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", run.err)
+    assert re.search(rf"repoeval: bad failed on (\d+) of \1 files, most often: {re.escape(why)}\n", run.err)
     command(*options, "--chunkers", "whole-file").done()
     run = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
     run.done("skipped bad: it has no chunks for the files of repoeval")
@@ -143,14 +143,14 @@ def test_a_function_failing_on_all_files_is_named_and_skipped(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("given", "code", "why"),
     [
-        ("mine", 2, "'mine' must be followed by = and a command"),
+        ("mine", 2, "'mine' is no name (letters, digits, ._-) and command"),
         ("syntax-9=node x.js", 2, "'syntax-9' is the name of a built-in chunker"),
         ("sizes=node x.js", 2, "'sizes' is the name of a built-in chunker"),
-        ("a b=node x.js", 2, "must be letters, digits"),
+        ("a b=node x.js", 2, "is no name (letters, digits, ._-) and command"),
         ("mine=no-such-program", 4, "the program 'no-such-program' is not installed"),
         ("mine=node 'x", 2, "cannot be read: No closing quotation"),
-        ("mine=builtins:print", 2, "builtins:print is not written in Python"),
-        ("mine=no_module:f", 2, "no_module:f cannot be imported: ModuleNotFoundError"),
+        ("mine=builtins:print", 2, "builtins:print cannot be imported as a Python function"),
+        ("mine=no_module:f", 2, "no_module:f cannot be imported as a Python function: ModuleNotFoundError"),
     ],
 )
 def test_what_is_no_chunker_is_refused(given: str, code: int, why: str, tmp_path: Path) -> None:

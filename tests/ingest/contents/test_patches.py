@@ -6,7 +6,7 @@ from git import Repo
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.contents.patches import Edited, EditedLine, PatchReading, edit_rows, edited_lines
+from ingest.contents.patches import EditedLine, PatchReading, edit_rows, edited_lines
 from lake.tables import table
 
 CHANGE = """\
@@ -33,9 +33,9 @@ def head(path: str) -> str:
 
 def docs(patch: str) -> list[tuple[str, int, str]]:
     """What the reading of `docs-v1` finds in a sound patch."""
-    edited = edited_lines(patch, "docs")
-    assert edited.notes == []
-    return [(line.path, line.line, line.kind) for line in edited.lines]
+    edited, notes = edited_lines(patch, "docs")
+    assert notes == []
+    return [(line.path, line.line, line.kind) for line in edited]
 
 
 def test_changed_lines_count_and_an_insertion_counts_as_the_line_before_it() -> None:
@@ -110,11 +110,11 @@ def test_what_git_writes_is_read_as_it_was_changed(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(text.encode())
     (tmp_path / "picture.png").write_bytes(b"\0\2")
     repo.git.add("-A")
-    edited = edited_lines(repo.git.diff("--cached", "-M", tree, strip_newline_in_stdout=False), "docs")
-    assert [line[:2] for line in edited.lines] == [
+    edited, notes = edited_lines(repo.git.diff("--cached", "-M", tree, strip_newline_in_stdout=False), "docs")
+    assert [line[:2] for line in edited] == [
         ("crlf.py", 1), ("gone.py", 0), ("gone.py", 1), ("naïve.py", 2), ("old.py", 9)
     ]  # fmt: skip
-    assert [note.partition(": ")[2] for note in edited.notes] == ["change of a binary file, without lines"]
+    assert [note.partition(": ")[2] for note in notes] == ["change of a binary file, without lines"]
 
 
 _LINES = st.lists(st.sampled_from(["a", "b", "-", "+", "--", "-- a/x", "++ b/x", "@@ -1 +1 @@", "", "\\", "diff "]))
@@ -172,21 +172,21 @@ def test_the_published_evaluators_reading(rule: str, patch: str, lines: list[tup
 
 def told(patch: str) -> tuple[list[int], str]:
     """The edited lines of a patch with a fault, and what was said of it."""
-    edited = edited_lines(patch, "docs")
-    assert edited.notes
-    return [line.line for line in edited.lines], "; ".join(edited.notes)
+    edited, notes = edited_lines(patch, "docs")
+    assert notes
+    return [line.line for line in edited], "; ".join(notes)
 
 
 def test_a_patch_that_is_cut_off_keeps_what_it_has() -> None:
     lines, notes = told(CHANGE[: CHANGE.index(" seven")])
     assert lines == [3, 4, 5]
-    assert notes == ("line 5 of the patch: hunk is cut off, or its header gives another number of lines (src/cart.py)")
+    assert notes == ("line 5 of the patch: hunk has more or fewer lines than its header says (src/cart.py)")
 
 
 def test_lines_beyond_what_the_head_counts_are_left_out() -> None:
     lines, notes = told(head("a.py") + "@@ -1,2 +1,1 @@\n-one\n two\n-three\n-four\n")
     assert lines == [0]
-    assert "more lines than its header says" in notes
+    assert "more or fewer lines than its header says" in notes
 
 
 def test_a_hunk_of_no_file_is_told() -> None:
@@ -206,7 +206,7 @@ def test_binary_changes_are_told_but_for_created_files() -> None:
     literal = "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQ(000L7\n\nliteral 2\nJcmZQ)\n\n"
     assert told(literal + CHANGE)[0] == [3, 4, 5]
     created = "diff --git a/x.png b/x.png\nnew file mode 100644\nBinary files /dev/null and b/x.png differ\n"
-    assert edited_lines(created, "docs") == Edited([], [])
+    assert edited_lines(created, "docs") == ([], [])
 
 
 _PIECES = st.sampled_from(
@@ -220,7 +220,7 @@ _PATCHES = st.one_of(st.text(), st.lists(_PIECES).map("\n".join), st.lists(_PIEC
 @given(_PATCHES, st.sampled_from(["docs", "official"]))
 def test_any_text_has_sorted_lines_each_once(patch: str, reading: PatchReading) -> None:
     edited = edited_lines(patch, reading)
-    places = [(line.path, line.line) for line in edited.lines]
+    places = [(line.path, line.line) for line in edited[0]]
     assert places == sorted(set(places))
     assert all(path and line >= 0 for path, line in places)
     assert edited == edited_lines(patch, reading)

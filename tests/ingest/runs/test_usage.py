@@ -143,7 +143,7 @@ def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Pa
         ("--prices", b"date: 2026-11-01\nmodels: {m: {input: 3}}\n", "models.m.output: is missing"),
         ("--prices", b"date: 2026-11-01\nmodels: {m: {input: -3, output: 1}}\n", "models.m.input"),
         ("--prices", b"date: soon\nmodels: {m: {input: 3, output: 1}}\n", "date: input should be a valid date"),
-        ("--prices", None, "does not exist"),
+        ("--prices", None, "No such file or directory"),
         ("--resolved", b"{}", "does not say which items are resolved"),
         ("--resolved", b"[1, 2]", "does not say which items are resolved"),
         ("--resolved", b'{"resolved_ids": ', "does not say which items are resolved"),

@@ -47,7 +47,7 @@ def test_entries_are_sorted_by_path_and_read_when_asked(tmp_path: Path) -> None:
 def test_an_entry_that_climbs_out_is_refused(tmp_path: Path, name: str) -> None:
     tree = open_archive(_zip(tmp_path, {name: b"x", "fine.py": b"y"}), "x.zip")
     assert [entry.path for entry in tree.entries] == ["fine.py"]
-    assert tree.refused == {name: "not a plain path inside the archive"}
+    assert tree.refused == {name: "not a regular file at a path inside the archive"}
 
 
 def test_links_and_devices_are_refused_and_plain_files_are_not(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_links_and_devices_are_refused_and_plain_files_are_not(tmp_path: Path) -
         made.writestr(*_with_mode("file", stat.S_IFREG | 0o644))
     tree = open_archive(file, "x.zip")
     assert [entry.path for entry in tree.entries] == ["file"]
-    assert tree.refused == dict.fromkeys(("link", "pipe"), "not a regular file")
+    assert tree.refused == dict.fromkeys(("link", "pipe"), "not a regular file at a path inside the archive")
 
 
 def test_an_encrypted_entry_cannot_be_read(tmp_path: Path) -> None:

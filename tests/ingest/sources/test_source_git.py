@@ -63,7 +63,7 @@ def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
     cloned = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     rejects = Rejects()
     assert not list(cloned(rejects))
-    assert [reject.reason for reject in rejects] == ["the path leaves the repository"]
+    assert [reject.reason for reject in rejects] == ["not a path inside a repository"]
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
         (POOL, "acme/rockets", COMMIT, "searched", 2),
         (f"{POOL}#rest", "acme/rockets", COMMIT, "rest", 4),
     ]
-    assert "ContextBench full: left out of the repositories: 1 binary file" in done.warnings
+    assert "ContextBench full: left out of the repositories, as binary: 1 file" in done.warnings
 
 
 def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_once(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_gold_patches_stand_as_the_lines_they_edit(tmp_path: Path) -> None:
 def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
     ingested(tmp_path / "lake", build(tmp_path / "source", [row(patch=PATCH[:-20])]))
     [(source, position, reason)] = rejected(tmp_path / "lake")
-    assert (source, position) == ("rows.parquet", "row 1, patch")
+    assert (source, position) == ("rows.parquet", "row 1")
     assert reason.startswith("acme__rockets-1: line 3 of the patch")
 
 
@@ -165,7 +165,7 @@ def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
 
 def test_a_folder_of_the_verified_alone_is_never_called_full(tmp_path: Path) -> None:
     source, lake = build(tmp_path / "source", name="contextbench_verified.parquet"), tmp_path / "lake"
-    with pytest.raises(GoldspanError, match="contains only the verified subset"):
+    with pytest.raises(GoldspanError, match="no file of rows of the subset full"):
         ingested(lake, source)
     command("ingest", "contextbench", "--source", source, "--chunkers", "whole-file", "--lake", lake).done()
     assert items(lake)["acme__rockets-1"]["subset"] == "verified"
@@ -173,7 +173,7 @@ def test_a_folder_of_the_verified_alone_is_never_called_full(tmp_path: Path) -> 
 
 def test_the_selection_is_by_either_id_and_counts_what_is_absent(tmp_path: Path) -> None:
     source = build(tmp_path / "source", THREE)
-    with pytest.raises(GoldspanError, match=r"selected_500_instances.csv is not in"):
+    with pytest.raises(GoldspanError, match=r"no selected_500_instances.csv of the subset"):
         ingested(tmp_path / "lake", source, subsets=["selected-500"])
     listed = "instance_id,original_inst_id\nMade__python__acme__rockets_1,\nx,acme__boats-3\ny,acme__absent-9\n"
     put(source / "contextbench/selected_500_instances.csv", listed.encode())

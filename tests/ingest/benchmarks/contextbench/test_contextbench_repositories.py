@@ -59,12 +59,12 @@ def test_files_come_with_their_bytes() -> None:
 @pytest.mark.parametrize(
     ("path", "content", "reason"),
     [
-        ("../a.py", "x", "the path leaves the repository"),
-        ("src/../../a.py", "x", "the path leaves the repository"),
-        ("/etc/passwd", "x", "the path leaves the repository"),
-        ("./a.py", "x", "not a path that git can store"),
-        ("src//a.py", "x", "not a path that git can store"),
-        ("", "x", "not a path that git can store"),
+        ("../a.py", "x", "not a path inside a repository"),
+        ("src/../../a.py", "x", "not a path inside a repository"),
+        ("/etc/passwd", "x", "not a path inside a repository"),
+        ("./a.py", "x", "not a path inside a repository"),
+        ("src//a.py", "x", "not a path inside a repository"),
+        ("", "x", "not a path inside a repository"),
         (None, "x", "its path or its content is missing"),
         ("a.py", None, "its path or its content is missing"),
     ],

@@ -234,5 +234,5 @@ def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
     put(tmp_path / "contextbench/repo_files/acme__rockets-1.parquet", repo_parquet())
     run = command("ingest", "contextbench", "--source", tmp_path, "--lake", tmp_path / "lake")
     run.refused(Exit.MISSING, "no file of rows")
-    with pytest.raises(GoldspanError, match=r"no file called \*verified\*"):
+    with pytest.raises(GoldspanError, match=r"no file of rows of the subset verified"):
         ingested(tmp_path / "lake", build(tmp_path), subsets=["verified"])

@@ -40,9 +40,9 @@ LINK = "https://github.com/o/r/blob/x/a.py"
         ({"a.py": ["1-2", 4], "b.py": "4-5; 7"}, [("a.py", 1, 2), ("a.py", 4, 4), ("b.py", 4, 5), ("b.py", 7, 7)]),
         ([{"path": "a.py", "lines": [[1, 2], [4, 5]]}], [("a.py", 1, 2), ("a.py", 4, 5)]),
         ("", []),
-        ("a.py:4–5", "`start_line` is '4–5', not a line's number"),  # as word processors write it
+        ("a.py:4–5", "'4–5' to '4–5' is no range of lines"),  # as word processors write it
         ("a.py:4:5", "'4:5' may be two lines or a line and a column; write a.py:FIRST-LAST"),
-        ({"a.py": [4, 5, 6]}, "`start_line` is a list of 3, not a line's number"),
+        ({"a.py": [4, 5, 6]}, "to a list of 3 is no range of lines"),
         ([[]], "`file` is a list of 0, not a path"),
     ],
 )

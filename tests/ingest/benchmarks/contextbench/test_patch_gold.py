@@ -69,11 +69,11 @@ def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
     run.ended(
         Exit.INCOMPLETE,
         "swe full: 1 of 2 can be scored",
-        "swe: 1 item cannot be scored: acme__rockets-2: its patch replaces no line",
+        "swe: 1 item cannot be scored: acme__rockets-2: none of its gold files is in its repository: its patch",
     )
     items = Lake(tmp_path / "lake").read("items").sort("item_id")
     assert items["scorable"].to_list() == [True, False]
-    assert items["why_not"][1] == "its patch replaces no line of a source file of its repository"
+    assert items["why_not"][1] == "none of its gold files is in its repository: its patch replaces no line"
     gold = Lake(tmp_path / "lake").read("gold_spans")
     assert set(gold["gold"]) == {"context", "context-official"}
     assert set(gold["path"]) == {path}

@@ -78,17 +78,17 @@ def test_the_gold_index_is_known_in_every_spelling(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[object, str]] = {
-    "index out of range": (row(5, 5), "`gold_snippet_index` is 5, and there are 5 candidates"),
-    "index in the file": (row(5, -1), "the answer is in the file itself"),
+    "index out of range": (row(5, 5), "`gold_snippet_index` is 5, not the number of one of the 5"),
+    "index in the file": (row(5, -1), "is -1, not the number of one of"),
     "index NaN": (row(5, float("nan")), "`gold_snippet_index` must be a whole number"),
     "index a text": (row(5, "one"), "must be a whole number"),
     "index a truth": (row(5, gold=True), "must be a whole number"),
     "empty context": (row(context=[]), "`context` must be a list of candidates that is not empty"),
-    "a candidate that is no text": (row(context=["a", None, "b"]), "candidate 1 is a NoneType, not a text"),
-    "a candidate in bytes": (row(context=[b"a", "b"]), "candidate 0 is a bytes, not a text"),
+    "a candidate that is no text": (row(context=["a", None, "b"]), "1 of its candidates are not texts"),
+    "a candidate in bytes": (row(context=[b"a", "b"]), "1 of its candidates are not texts"),
     "missing key": (without("next_line"), "`next_line` is missing; it must be a text"),
     "missing index": (without("gold_snippet_index"), "is missing; it must be a whole number"),
-    "half a surrogate pair": (row(code="\ud800"), "`code` contains half a surrogate pair"),
+    "half a surrogate pair": (row(code="\ud800"), "`code` must be a text"),
     "no object": (["a", "list"], "a list, not an object"),
 }
 
