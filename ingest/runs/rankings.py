@@ -83,19 +83,13 @@ def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     first, descending = ("rank", False) if by_rank else ("score", True)
     ordered = rows.sort("item", first, descending=[False, descending], maintain_order=True)
     if by_rank:
-        before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
-        pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
-        is_wrong = (pl.col("rank") == pl.col("rank_before")) | (pl.col("score") > pl.col("score_before"))
-        names = ("item_id", "rank", "score", "position_before", "rank_before", "score_before")
-        texts = [pl.col(name).cast(pl.String).fill_null("none") for name in names]
-        shown = pl.format(
-            f"item {{}}: rank {{}}, score {{}}; {job.input_file.unit} {{}}: rank {{}}, score {{}}", *texts
-        )
+        rank, score = pl.col("rank"), pl.col("score")
+        is_wrong = ((rank == rank.shift()) | (score > score.shift())).over("item")
+        shown = pl.format("item {}: rank {}, score {}", "item_id", "rank", score.cast(pl.String).fill_null("none"))
         hint = "A rank is used once per list, a better one for a higher score; or leave out the ranks or the scores."
         what = "ranks that are used twice, or that disagree with the scores"
-        refuse(job.input_file, pairs.filter(is_wrong), what, shown=shown, hint=hint)
-    final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
-    return ordered.with_columns(rank=final)
+        refuse(job.input_file, ordered.filter(is_wrong), what, shown=shown, hint=hint)
+    return ordered.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item"))
 
 
 def _located(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
@@ -110,14 +104,10 @@ def _located(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     job.counts["n_clamped"] += spans.filter(end > last).height
     start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
     clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
-    key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
-    keyed = clamped.with_columns(place=pl.coalesce("path", "path_given"))
-    twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))
-    # Both documents may be in one entry of the file, and so have the same position.
-    again = later if (later := twice.filter(pl.col("position") > pl.col("first"))).height else twice
-    shown = pl.format("item {}: {} is also in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
+    lists = clamped.select("item", pl.coalesce("path", "path_given"), "line_start", "line_end", "nth", "chunk_no")
+    twice, shown = clamped.filter(lists.is_duplicated()), pl.format("item {}: {}", "item_id", written())
     hint = "List each chunk once per item; two spellings of a path are the same path."
-    refuse(job.input_file, again, "a document listed twice for an item", shown=shown, hint=hint)
+    refuse(job.input_file, twice, "a document listed twice for an item", shown=shown, hint=hint)
     return _numbered(job, measured(job.lake, clamped))
 
 
