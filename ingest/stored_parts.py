@@ -7,7 +7,7 @@ import polars as pl
 
 from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.runs.importing import delete_imported_runs, imported_runs
+from ingest.runs.importing import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
 from lake.errors import Exit, GoldspanError
@@ -139,13 +139,11 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     now = (source.label, benchmark.like)
     if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:
         return
-    runs = imported_runs(lake, benchmark.name)
-    imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
     old, new = (
         RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{f' in the manner of {like}' if like else ''}")
         for label, like in (before[0], now)
     )
-    message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
+    message = f"{benchmark.display_name}: the lake holds {old}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
 

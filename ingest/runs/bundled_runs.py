@@ -1,7 +1,7 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -11,8 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 from ingest.benchmarks import benchmarks
 from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import AUTO, importers_by_name
-from ingest.runs.importing import NoItemKnownError, delete_imported_runs, import_run
-from ingest.runs.request import ImportRequest, Say
+from ingest.runs.importing import delete_imported_runs, import_run
+from ingest.runs.request import ImportRequest, NoItemKnownError, Say
 from ingest.sources.strict_yaml import read_yaml, validated
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
@@ -104,9 +104,9 @@ def _import_file(
     """Import a run; return its id (None if it is not imported), its status and, if there is one, a reason for it."""
     try:
         imported = import_run(lake, request, write=True, say=say)
-    except NoItemKnownError:
+    except NoItemKnownError as error:
         # Like other answers to items that were not ingested, this is not a fault.
-        return None, "waiting", "the lake holds none of its items"
+        return None, "waiting", error.what
     except GoldspanError as error:
         _reject(name, error, rejects, result)
         return None, "refused", error.what
@@ -136,18 +136,11 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
     """Check a submission as an import would; nothing is written."""
     folder = (path.parent if path.name == DECLARATION else path).absolute()
     system, runs = read_submission(folder)
-    # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
-    if date.fromisoformat(folder.name) > date.today() + timedelta(days=1):
-        what, hint = f"the date {folder.name} is in the future", "Name the folder after the day of the submission."
-        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
-    files = [(task, file) for task, file in runs.items() if file]
-    if files and (why := _absence(lake, system)):
-        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={system.benchmark} SOURCE=…"
-        raise GoldspanError(why, where=str(folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
-    for task, file in files:
-        request = _request(system, task, file, skip_unknown=skip_unknown)
-        whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
+    for task, file in runs.items():
+        if file:
+            request = _request(system, task, file, skip_unknown=skip_unknown)
+            whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if system.reported:
         whole.warnings.append(f"{counted(len(system.reported), 'reported number')}, shown as reported, never ranked")
     return whole
@@ -169,8 +162,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             run_id, status, why = None, "reported", ""
             if newer != name:
                 status, why = "older", f"{newer} replaces it"
-            elif file and (why := _absence(lake, system)):
-                status = "waiting"
             elif file:
                 request = _request(system, task, file)
                 run_id, status, why = _import_file(lake, request, name, rejects, result, say)
@@ -191,16 +182,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     return [str(row["status"]) for row in rows]
 
 
-def _absence(lake: Lake, system: SubmittedSystem) -> str:
-    """Why the lake does not have the benchmark that a submission answers; empty if it has it."""
-    wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
-    labels = lake.scan_part("benchmarks", system.benchmark).select("label").collect()["label"].to_list()
-    if not labels:
-        return f"the lake does not hold {wanted}"
-    edition = f"that labelled {labels[0]!r}" if labels[0] else "the published one"
-    return "" if labels == [system.label] else f"it answers {wanted}; the lake holds {edition}"
-
-
 def _request(system: SubmittedSystem, task: str, file: Path, *, skip_unknown: bool = True) -> ImportRequest:
-    given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
-    return ImportRequest(file, *given, skip_unknown, system.chunker, asked_all)
+    given, is_asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
+    return ImportRequest(file, *given, skip_unknown, system.chunker, is_asked_all, label=system.label)

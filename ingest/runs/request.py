@@ -23,7 +23,7 @@ from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.pools import Where, drawn_ids, of_where, with_items, with_pools_of
 from lake.store import Lake
-from lake.text import counted
+from lake.text import counted, percent
 
 _MAX_SYSTEM_CHARACTERS = 120
 _MAX_ID_BYTES = 120  # A run's id is part of a file name, which may have 255 bytes including its digests
@@ -33,11 +33,11 @@ _COLUMNS = (
 )  # fmt: skip
 _SENTENCES = (
     ("n_failed", "item", "failed: {}; reasons: table run_items"),
-    ("n_no_context", "", "no-context: {} without a final context"),
-    ("n_no_patch", "", "without a patch: {}"),
-    ("n_faulty_patches", "", "patches with faults: {}; reasons: table rejects"),
-    ("n_skipped", "", "files skipped: {} that are not trajectories"),
-    ("n_unresolved", "", "unresolved (no such file in the pool): {} of {all}"),
+    ("n_no_context", "item", "no-context: {} without a final context"),
+    ("n_no_patch", "item", "without a patch: {}"),
+    ("n_faulty_patches", "item", "patches with faults: {}; reasons: table rejects"),
+    ("n_skipped", "file", "skipped: {} that are not trajectories"),
+    ("n_unresolved", "", "unresolved (no such file in the pool): {n:,} of {paths}"),
     ("n_clamped", "range", "clamped: {} that ended one line past the end of the file"),
     ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
     ("n_ambiguous", "name", "ambiguous: {} that its file defines several times; the first is used"),
@@ -47,6 +47,10 @@ _SENTENCES = (
 )
 """Each count, its unit, and the sentence that the summary shows if it is not zero."""
 Say = Callable[[str], None]
+
+
+class NoItemKnownError(GoldspanError):
+    """The lake has none of the items that a file answers, or can score none of them."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class ImportRequest:
     resolved: Path | None = None
     where: Where = ()
     limit: int | None = None
+    label: str | None = None  # of the edition of the benchmark that it answers, if that is to be checked
 
     @property
     def is_selection(self) -> bool:
@@ -115,6 +120,11 @@ class ImportJob:
         cls, lake: Lake, request: ImportRequest, files: TrajectoryFiles, rejects: Rejects, program: Search | None = None
     ) -> "ImportJob":
         """The job of a request, which is checked against the lake and against the kind of answers in its files."""
+        labels = lake.scan_part("benchmarks", request.benchmark).select("label").collect()["label"]
+        if request.label not in (None, *labels):
+            name, hint = request.benchmark, f"First: make ingest BENCHMARKS={request.benchmark} SOURCE=…"
+            edition = f"{name} labelled {request.label!r}" if request.label else f"the published {name}"
+            raise NoItemKnownError(f"the lake does not hold {edition}", hint=hint, code=Exit.MISSING)
         chunker, kind = _checked_chunker(lake, request), files.importer.kind
         if (chunker if kind == "trajectory" else request.prices or request.resolved) is not None:
             message = "--prices and --resolved apply to trajectories alone, --chunker to all but trajectories"
@@ -162,33 +172,29 @@ class ImportJob:
             sentences.append(f"trajectories: {n_all:,}, with {steps} and {spans}")
         if n["n_not_understood"]:
             share = f"{n['n_not_understood']:,} of {counted(n['n_calls'], 'tool call')}"
-            percent = f"{n['n_not_understood'] / n['n_calls']:.1%}".replace("%", " %")
+            share += f" ({percent(n['n_not_understood'], n['n_calls'])})"
             of_calls = {name: n for name, n in self.unread.items() if not name.startswith(BESIDE_CALLS)}
-            sentences.append(f"not understood: {share} ({percent}), most often {most_often(of_calls, 3)}")
+            sentences.append(f"not understood: {share}, most often {most_often(of_calls, 3)}")
         if 2 * n["n_showing"] < n["n_reading"]:
             share = f"{n['n_showing']:,} of {counted(n['n_reading'], 'call')}"
-            hint = "`python -m ingest show FILE` lists them"
-            sentences.append(f"warning: output understood of only {share} that read files; {hint}")
+            of_files = "that read files; `python -m ingest show FILE` lists them"
+            sentences.append(f"warning: output understood of only {share} {of_files}")
         if n["n_unresolved"] == n["n_hits"] > 0 and not n["n_calls"]:
             sentences.append(f"warning: no document in it is a file of its item's pool. {DOCUMENTS_HELP}")
         paths = counted(n["n_hits"], "path") + (f", such as {self.unresolved[:80]!a}" if self.unresolved else "")
-        for name, unit, sentence in _SENTENCES:
-            if n[name]:
-                sentences.append(sentence.format(counted(n[name], unit) if unit else f"{n[name]:,}", all=paths))
-        return sentences
+        counts = ((n[name], unit, sentence) for name, unit, sentence in _SENTENCES if n[name])
+        return sentences + [sentence.format(counted(n, unit), n=n, paths=paths) for n, unit, sentence in counts]
 
     def summary(self) -> list[str]:
         """The `sentences`, with the items not asked, the tools and files not read, and the items skipped."""
-        n_not_asked, n_unknown, sentences = self.counts["n_not_asked"], self.counts["n_unknown"], self.sentences()
-        if n_not_asked:
-            share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
-            hint = f"with --asked-all (in a submission `asked: all`) it scores 0 for the other {n_not_asked:,}"
-            sentences.insert(0, f"{share}: a partial run, scored on these and not ranked; {hint}")
-        if self.unread:
-            sentences.append(f"not read: {most_often(self.unread)}")
-        if n_unknown:
-            sentences.append(f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects")
-        return sentences
+        n_not_asked, n_unknown = self.counts["n_not_asked"], self.counts["n_unknown"]
+        share = f"answers {self.n_items:,} of {counted(self.n_items + n_not_asked, 'item')}"
+        hint = f"with --asked-all (in a submission `asked: all`) it scores 0 for the other {n_not_asked:,}"
+        partial = f"{share}: a partial run, scored on these and not ranked; {hint}"
+        unread = f"not read: {most_often(self.unread)}"
+        skipped = f"skipped: {counted(n_unknown, 'item')} not asked here, listed in the table rejects"
+        more = [unread] * bool(self.unread) + [skipped] * bool(n_unknown)
+        return [partial] * bool(n_not_asked) + self.sentences() + more
 
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The result as the outcome that the command prints at its end."""

@@ -203,7 +203,7 @@ SHAPES: list[tuple[str, bytes, str]] = [
         ({**ENTRY, "rank": [b"\xff"]}, "the Parquet cannot be read"),
         ({"item_id": [FIRST], "documents": ["a.py"], "rank": [1]}, "missing document or path"),
         ({**ENTRY, "document": [None]}, "a document that cannot be read: 1 row"),
-        ({**ENTRY, "item_id": [None]}, "no item of the file is in repoeval/prompt (1 item)"),
+        ({**ENTRY, "item_id": [None]}, "no item of the file is in repoeval/prompt (1 unknown)"),
         ({**ENTRY, "rank": [None]}, "neither rank nor score"),
         ({"item_id": [FIRST] * 2, "document": ["x", "y"], "rank": [1, 2], "run_id": ["a", "b"]},
          "the file holds several runs"))),
