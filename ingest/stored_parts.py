@@ -26,9 +26,8 @@ def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]
 
 def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
     """The stored `rejects` parts of a subset (of all subsets if empty): of its files, and of each of its parts."""
-    first = rejects_part(benchmark, "")
-    mine = {part.name.removeprefix(first): part for part in lake.parts("rejects") if part.name.startswith(first)}
-    return [part for name, part in mine.items() if not subset or belongs(name.partition(".")[0], subset)]
+    start = rejects_part(benchmark, part_of(subset))
+    return [part for part in lake.parts("rejects") if part.name.startswith(start)]
 
 
 def belongs(part: str, subset: str) -> bool:
@@ -107,10 +106,9 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
     """Remove the stored parts of all other subsets, for benchmarks that allow only one subset in a lake."""
     others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
-    for name in others:
-        whole_part(lake, benchmark, name).remove()
-    for other in set(benchmark.subsets) - {subset}:
-        whole_subset(lake, benchmark, other).remove()
+    stale = [whole_part(lake, benchmark, name) for name in others]
+    for target in stale + [whole_subset(lake, benchmark, other) for other in {*benchmark.subsets} - {subset}]:
+        target.remove()
     if others:
         result.changes.append(f"{benchmark.display_name} {listed(others)} replaced by {subset} (never pooled)")
 

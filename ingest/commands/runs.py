@@ -36,9 +36,6 @@ from lake.store import Lake
 from lake.tables import UNSEARCHED
 from lake.text import counted, escaped, listed
 
-_COLUMNS = (
-    "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
-)  # fmt: skip
 _RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
 _CHECK = "Check an import without writing anything; a submission needs only its folder."
 
@@ -82,19 +79,16 @@ def run(
     if not write and file is not None and (file.name == DECLARATION or (file / DECLARATION).is_file()):
         checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
         raise typer.Exit(console.finish("ingest", checked))
-    if not benchmark:
-        message = "--benchmark is missing: the benchmark that FILE answers"
-        hint = "" if write else f"Only a submission, an existing folder with {DECLARATION}, needs none."
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    if bool(search) == (file is not None):
-        message = "both FILE and --search are given" if search else "nothing to import is given"
-        hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
+    if not benchmark or bool(search) == (file is not None):
+        message = "expected --benchmark, and either FILE or --search"
+        hint = "FILE is results; --search is 'COMMAND …', module:function or ripgrep. "
+        hint += f"Only `check` of a submission (a folder with {DECLARATION}) needs no --benchmark."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     program = search_by(search, timeout) if search else None
-    file_stem = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
-    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else file_stem or "mine")
+    default = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
+    default = RIPGREP if program and program.format == RIPGREP else "" if write else default or "mine"
     request = ImportRequest(
-        file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
+        file or Path(), benchmark, system or default, task, format, skip_unknown, chunker, asked_all, prices, resolved,
         parse_items(items), limit,
     )  # fmt: skip
     with console.lake_lock(store, {"runs"}) if write else nullcontext():
@@ -107,7 +101,7 @@ def run(
     where, hint = str(lake), "make evaluate"
     if not write:
         # The same arguments, with a name if none was given.
-        arguments = sys.argv[2:] if system else [*sys.argv[2:], "--system", name]
+        arguments = sys.argv[2:] if system else [*sys.argv[2:], "--system", default]
         where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
     raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
 
@@ -247,7 +241,7 @@ def tasks(
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     stored = of_where(lake.scan("items", benchmark=task.benchmark), where).filter("scorable")
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
-    items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
+    items = stored.join(queries, on="item_id").sort("item_id").collect()
     if items.is_empty():
         message = f"no scorable item of {task.benchmark} is selected"
         hint = "`python -m evaluate status` lists what the lake has."

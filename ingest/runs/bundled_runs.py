@@ -91,9 +91,7 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
     """Import the runs that a source has recorded, under the caller's lock; those that fail become rows of `rejects`."""
     rejects = Rejects()
     for system, path in source.recorded:
-        request = ImportRequest(path, benchmark, system, skip_unknown=True)
-        _, status, why = _import_file(lake, request, system, rejects, result, say)
-        result.warnings += [f"left out: {system}: {why}"] * (status == "waiting")
+        _import_file(lake, ImportRequest(path, benchmark, system, skip_unknown=True), system, rejects, result, say)
     _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
@@ -106,6 +104,7 @@ def _import_file(
         imported = import_run(lake, request, write=True, say=say)
     except NoItemKnownError as error:
         # Like other answers to items that were not ingested, this is not a fault.
+        result.warnings.append(f"{name} is not scored: {error.what}")
         return None, "waiting", error.what
     except GoldspanError as error:
         _reject(name, error, rejects, result)
@@ -165,7 +164,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             elif file:
                 request = _request(system, task, file)
                 run_id, status, why = _import_file(lake, request, name, rejects, result, say)
-            result.warnings += [f"{name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],

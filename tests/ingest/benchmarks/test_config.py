@@ -109,8 +109,8 @@ def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str
 
 
 CLASHES = {
-    "a source": (["--source", "sample"], "--config and --source both name data"),
-    "another benchmark": (["repobench-r"], "describes repoeval, not repobench-r"),
+    "a source": (["--source", "sample"], "--config cannot go with --source"),
+    "another benchmark": (["repobench-r"], "unknown benchmark 'repobench-r'"),
     "another subset": (["--subsets", "line-2k"], "unknown subset 'line-2k'"),
 }
 

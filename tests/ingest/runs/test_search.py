@@ -141,8 +141,8 @@ def test_what_is_no_answer_says_why() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ("print('Loading…')", "it wrote 'Loading…', which is not JSON"),
-        ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
+        ("print('Loading…')", "it wrote 'Loading…', not a JSON object with the id"),
+        ("answer['id'] = 'other'", "not a JSON object with the id of an open request"),
         ("answer['results'] = [{'file': 'a.py'}]", "result 1: it must be an object with a `path`"),
         (
             "answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]",
@@ -168,9 +168,9 @@ def test_a_program_that_answers_nothing_at_all_is_an_error(lake: Lake) -> None:
 
 def test_what_is_asked_is_a_file_or_a_program_that_is_there(lake: Lake) -> None:
     assert "the program 'nodee' is not installed" in searched(lake, "nodee search.js").err
-    searched(lake, "ripgrep", put(Path("a.txt"), b"x")).refused(Exit.USAGE, "both FILE and --search are given")
+    searched(lake, "ripgrep", put(Path("a.txt"), b"x")).refused(Exit.USAGE, "either FILE or --search")
     neither = command("ingest", "run", "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-    neither.refused(Exit.USAGE, "nothing to import is given")
+    neither.refused(Exit.USAGE, "either FILE or --search")
 
 
 def test_a_limit_asks_a_sample_and_a_check_writes_nothing(lake: Lake) -> None:
