@@ -102,7 +102,7 @@ class _Reader:
         before = stored_parts.parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
         # A part counts as current only if its pools are there: files that somebody deleted are made again.
-        has_pools = stored_parts.have_pools(lake, benchmark, before)
+        has_pools = stored_parts.have_pools(lake, before)
         targets = [stored_parts.whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
         targets += [whole_part(part.name) for part in before]
         is_whole = has_pools and all(target.is_current for target in targets)

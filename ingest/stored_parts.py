@@ -71,7 +71,7 @@ def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     return [{"benchmark": benchmark.name, "query": rule} for rule in sorted(rules)]
 
 
-def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
+def have_pools(lake: Lake, parts: list[Part]) -> bool:
     """Whether the lake holds every file of the pools of some `items` parts, searched or not, with its content."""
     if not parts:
         return True
@@ -79,17 +79,13 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
     # The files of a repository that are not searched must be complete as well.
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
+    known = lake.scan("pools").select("pool_id").join(wanted, on="pool_id", how="semi")
     lost = [
-        pools.join(files, on="pool_id", how="anti"),
-        pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti"),
+        pools.join(known, on="pool_id", how="anti"),
+        pl.concat([pools, known]).join(files, on="pool_id", how="anti"),
         files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti"),
     ]
-    tables = ("files", "pools") if benchmark.names_commits else ()
-    searched, beside = (
-        {(name, part.name) for name in tables for part in lake.parts(name, benchmark=benchmark.name, kind=kind)}
-        for kind in ("searched", "rest")
-    )
-    return searched <= beside and all(rows.collect().is_empty() for rows in lost)
+    return all(rows.collect().is_empty() for rows in lost)
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:

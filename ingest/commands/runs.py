@@ -1,7 +1,6 @@
 """`python -m ingest tasks`, `run`, `check`, `submissions`, `show`: hand out items and import the results of systems."""
 
 import json
-import re
 import shlex
 import sys
 from collections import Counter
@@ -85,10 +84,9 @@ def run(
         hint += f"Only `check` of a submission (a folder with {DECLARATION}) needs no --benchmark."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     program = search_by(search, timeout) if search else None
-    default = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
-    default = RIPGREP if program and program.format == RIPGREP else "" if write else default or "mine"
+    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else "mine")
     request = ImportRequest(
-        file or Path(), benchmark, system or default, task, format, skip_unknown, chunker, asked_all, prices, resolved,
+        file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
         parse_items(items), limit,
     )  # fmt: skip
     with console.lake_lock(store, {"runs"}) if write else nullcontext():
@@ -100,10 +98,9 @@ def run(
     imported.notes += store.damage
     where, hint = str(lake), "make evaluate"
     if not write:
-        # The same arguments, with a name if none was given.
-        arguments = sys.argv[2:] if system else [*sys.argv[2:], "--system", default]
-        where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
-    raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
+        where, hint = "nothing was written", f"python -m ingest run {shlex.join(sys.argv[2:])}"
+        hint += "" if system else " --system NAME"
+    raise typer.Exit(console.finish("ingest", imported.outcome(where, hint)))
 
 
 @app.command()
@@ -243,9 +240,7 @@ def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     items = stored.join(queries, on="item_id").sort("item_id").collect()
     if items.is_empty():
-        message = f"no scorable item of {task.benchmark} is selected"
-        hint = "`python -m evaluate status` lists what the lake has."
-        raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
+        raise lake.lacks(f"no scorable item of {task.benchmark} is selected")
     has_repository = pl.col("commit").is_not_null() | pl.col("target_path").is_not_null()
     if not items.select(has_repository & pl.col("n_candidates").is_null()).to_series().all():
         message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
@@ -273,14 +268,13 @@ def _prompt(item: Mapping[str, Any]) -> str:
 def _about(task: Task, item: Mapping[str, Any], hosted: str) -> dict[str, object]:
     """The content of `task.json`: ids, the location of the repository, and the form that a result must have."""
     about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
-    about |= {"repository": item["repo"], "commit": item["commit"]}
-    if item["commit"] is not None and hosted:
-        about["url"] = f"{hosted}/{item['repo']}"
-    if item["target_path"] is not None:
-        about |= {"path": item["target_path"], "line": item["target_line"] + 1}
+    about |= {"repository": item["repo"], "commit": item["commit"], "path": item["target_path"]}
+    about["url"] = f"{hosted}/{item['repo']}" if hosted and item["commit"] else None
+    about["line"] = None if item["target_line"] is None else item["target_line"] + 1
     command = f"python -m ingest run FILE --benchmark {task.benchmark} --system NAME"
     shapes = {
         "trajectory": f"a session file of your agent, named after the item: {command}",
         "ranking": 'a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}',
     }
-    return {**about, "result": [shape for answer, shape in shapes.items() if answer in task.answered_by]}
+    about["result"] = [shape for answer, shape in shapes.items() if answer in task.answered_by]
+    return {name: value for name, value in about.items() if value is not None}

@@ -38,14 +38,11 @@ Request = Mapping[str, object]
 
 
 class NoAnswerError(Exception):
-    """A program gives no answer although one is outstanding; the message includes the end of its standard error.
+    """A program ended, wrote no answer or (`is_silent`) timed out; the message has the end of its standard error."""
 
-    It ended or closed its output, or `is_silent`: it timed out, or `is_invalid`: it wrote something else.
-    """
-
-    def __init__(self, why: str, *, is_silent: bool = False, is_invalid: bool = False) -> None:
+    def __init__(self, why: str, *, is_silent: bool = False) -> None:
         super().__init__(why)
-        self.is_silent, self.is_invalid = is_silent, is_invalid
+        self.is_silent = is_silent
 
 
 class RunningProgram:
@@ -100,7 +97,7 @@ class RunningProgram:
                 answer = parsed_json(line)
                 if isinstance(answer, dict) and isinstance(answer.get("id"), str) and answer["id"] in owed:
                     return answer
-        raise NoAnswerError(self._ended(why), is_invalid=True)
+        raise NoAnswerError(self._ended(why))
 
     def close(self, seconds: float = 0) -> None:
         """End the program with all that it started, at most `seconds` after closing its input."""

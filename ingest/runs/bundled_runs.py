@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from ingest.benchmarks import benchmarks
 from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import AUTO, importers_by_name
+from ingest.runs.find_trajectories import AUTO
 from ingest.runs.importing import delete_imported_runs, import_run
 from ingest.runs.request import ImportRequest, NoItemKnownError, Say
 from ingest.sources.strict_yaml import read_yaml, validated
@@ -74,7 +74,6 @@ def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | Non
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     lookup(system.benchmark, "benchmark", benchmarks())
-    lookup(system.format, "format", {AUTO: None, **importers_by_name()})
     tasks = {task.name.partition("/")[2]: task.name for task in TASKS.values() if task.benchmark == system.benchmark}
     first = next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
     first = lookup(system.task or first, "task", {name: name for name in tasks.values()})
@@ -112,7 +111,7 @@ def _import_file(
     result.rejected += imported.counts["n_rejected"]
     result.changes += imported.notes
     n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
-    result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
+    result.warnings.append("; ".join([f"{name}: {n_done}", *imported.sentences()]))
     return imported.run_id, "scored", ""
 
 

@@ -22,10 +22,10 @@ _KINDS = {
     "completion": (read_completions, completion_tables, []),
     "trajectory": (read_trajectories, trajectory_tables, ["hits", "edits", "usage"]),
 }
-"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and a part's tables made from them.
+"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and how tables are made of a part's.
 
-The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items;
-it gives the rows of `run_items` for those answered, and of the tables named; columns not given are null.
+The latter takes the part's scorable items, numbered as `item`, and their answers; it gives rows of `run_items` for
+those answered, and of the tables named, without the columns that are null.
 """
 
 

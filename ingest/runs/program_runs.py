@@ -32,7 +32,6 @@ RIPGREP = "ripgrep"
 _MAX_VAIN = 10  # after this many pools without any answer, the program is given up
 _MAX_FAILURES = 2  # after this many items without an answer, the rest of a pool is not asked
 _AT_ONCE_BYTES = 64_000_000  # the text of pools held in memory at a time; a larger pool is held alone
-_ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
 TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # iterates over `total` pools and shows how many are done
 
 
@@ -59,8 +58,6 @@ class ProgramSession:
                 program.send([request])
                 answer = program.answer({str(request["id"])})
             except NoAnswerError as error:
-                if error.is_invalid:
-                    raise self._invalid(request, str(error)) from error
                 self._program, n_failures, why = None, n_failures + 1, str(error)
                 self._n_silences += error.is_silent
                 # A program that has never answered may answer only when it has read all of its input.
@@ -75,27 +72,25 @@ class ProgramSession:
             pairs = zip(requests, command.answers(requests), strict=True)
             return [self._checked(each, {**answer, "id": each["id"]}) for each, answer in pairs]
         why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
-        return [*answers, *({"id": each["id"], "error": why} for each in requests[len(answers) :])]
+        return answers + [{"id": each["id"], "error": why} for each in requests[len(answers) :]]
 
     def close(self) -> None:
-        """End the program."""
+        """End the program, with time to write its last data once its input has ended."""
         if self._program is not None:
-            # Time for the program to write its last data once its input has ended.
             self._program.close(seconds=2)
 
     def _checked(self, request: Request, answer: Request) -> Request:
+        """The answer, its paths in the pool's folder; if it is none, its `error` says why."""
         try:
-            parse_answer(answer)
-        except ValueError as error:
-            raise self._invalid(request, str(error)) from error
-        if isinstance(results := answer.get("results"), list):
+            error = parse_answer(answer)[1]
+        except ValueError as fault:
+            error = str(fault)
+        if error is not None:
+            return {"id": request["id"], "error": error}
+        if isinstance(results := answer["results"], list):
             for result in results:
                 result["path"] = result["path"].removeprefix(f"{request['files']}/")
         return answer
-
-    def _invalid(self, request: Request, why: str) -> GoldspanError:
-        message = f"the answer to item {request['id']}: {why}"
-        return GoldspanError(message, where=self.search.name, hint=_ANSWER_HINT, code=Exit.INVALID)
 
 
 def search_by(program: str, seconds: float) -> Search:
@@ -169,7 +164,7 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or 100} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
-            errors = [error for answer in answers if (error := parse_answer(answer)[1]) is not None]
+            errors = [answer["error"] for answer in answers if answer.get("error")]
             n_answered += len(rows) - len(errors)
             if errors:
                 failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")
@@ -177,7 +172,8 @@ def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools,
             if not n_answered and (session.together or len(failures) == _MAX_VAIN):
                 break
     if not n_answered:
-        hint = "Answer each line with one line; write messages to standard error. See docs/runs.md."
+        hint = 'Answer each line with one, {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}; '
+        hint += "write messages to standard error. See docs/runs.md."
         message = f"the program answered none of {counted(questions.height, 'item')}"
         raise GoldspanError(message, where=session.search.name, examples=failures, hint=hint)
     silent = "it answered only after reading all of a pool's items, so they were sent together and not timed"

@@ -151,7 +151,7 @@ def test_check_without_a_name_ends_in_a_command_that_can_be_typed(lake: Lake, tm
     checked = command("ingest", "check", file, "--benchmark", "repoeval", "--lake", lake.root)
     words = shlex.split(checked.err.rstrip().rpartition("next: ")[2])
     assert words[1:4] == ["-m", "ingest", "run"]
-    assert words[-2:] == ["--system", "my-answers"]
+    assert words[-2:] == ["--system", "NAME"]
     command(*words[2:]).ended(checked.code)
 
 
