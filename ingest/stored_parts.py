@@ -20,19 +20,15 @@ from lake.text import counted, listed
 
 
 def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
-    """The stored `items` parts of a subset."""
-    return [part for part in lake.parts("items", benchmark=benchmark.name) if belongs(part.name, subset)]
+    """The stored `items` parts of a subset, by their names."""
+    start, parts = f"{part_of(subset)}-", lake.parts("items", benchmark=benchmark.name)
+    return [part for part in parts if f"{part.name}-".startswith(start)]
 
 
 def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
     """The stored `rejects` parts of a subset (of all subsets if empty): of its files, and of each of its parts."""
     start = rejects_part(benchmark, part_of(subset))
     return [part for part in lake.parts("rejects") if part.name.startswith(start)]
-
-
-def belongs(part: str, subset: str) -> bool:
-    """Whether a part belongs to a subset, by its name."""
-    return f"{part}-".startswith(f"{part_of(subset)}-")
 
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
@@ -101,7 +97,8 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
     """Remove the stored parts of all other subsets, for benchmarks that allow only one subset in a lake."""
-    others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
+    kept, parts = parts_of_subset(lake, benchmark, subset), lake.parts("items", benchmark=benchmark.name)
+    others = [part.name for part in parts if part not in kept]
     stale = [whole_part(lake, benchmark, name) for name in others]
     for target in stale + [whole_subset(lake, benchmark, other) for other in {*benchmark.subsets} - {subset}]:
         target.remove()

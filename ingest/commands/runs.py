@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -90,11 +89,10 @@ def run(
         parse_items(items), limit,
     )  # fmt: skip
     with console.lake_lock(store, {"runs"}) if write else nullcontext():
-        if program is None:
-            imported = import_run(store, request, write=write, say=console.say)
+        if program:
+            imported = import_search(store, request, program, console, again=again, write=write)
         else:
-            track = partial(console.track, title="pools searched")
-            imported = import_search(store, request, program, again=again, write=write, track=track, say=console.say)
+            imported = import_run(store, request, write=write, say=console.say)
     imported.notes += store.damage
     where, hint = str(lake), "make evaluate"
     if not write:
@@ -129,10 +127,7 @@ def show(
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
-    """Print how an agent's file is understood, call by call, and which parts are not understood.
-
-    A call that showed parts of files is a step and has a number; any other call has a dash.
-    """
+    """Print how an agent's file is understood, call by call; a call that showed parts of files is a numbered step."""
     rejects, read_with = Rejects(), set[str]()
     files = trajectory_files(InputFile.at(file), format, rejects)
     if files.importer.kind != "trajectory":

@@ -53,10 +53,7 @@ class SubmittedSystem(BaseModel):
 
 
 def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | None]]:
-    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers.
-
-    Raises a `GoldspanError` if the folder, a file or a key is not as required.
-    """
+    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers."""
     file, day = folder / DECLARATION, ""
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:

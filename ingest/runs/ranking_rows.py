@@ -65,7 +65,6 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     """Raise if a table lacks the columns of a ranking or has one of them twice."""
     has, needed = set(columns), (("item_id",), ("document", "path"), ("rank", "score"))
     missing = [" or ".join(names) for names in needed if has.isdisjoint(names)]
-    missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
         hint = "A table has item_id, then document (path#L10-L20, counted from 1), or path, line_start and line_end "

@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer, first_object
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import count_at, object_at
+from ingest.runs.values import count_at, object_at, objects_at
 from ingest.sources.input_file import InputFile
 
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
@@ -18,10 +18,7 @@ _Row = tuple[str, int | None, int | None, float | None]  # path, first line from
 
 
 def parse_answer(answer: Mapping[str, object]) -> tuple[Sequence[_Row], str | None]:
-    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer.
-
-    Whether the results' files and lines exist is not checked.
-    """
+    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer."""
     if isinstance(error := answer.get("error"), str):
         return (), error or "the program gives no reason"
     results = answer.get("results")
@@ -50,12 +47,11 @@ def _row(number: int, result: object) -> _Row:
 def _answer(row: Mapping[str, object]) -> Mapping[str, object]:
     """A row of a file under the keys of an answer, its results without texts and ranks."""
     item, listed = (next((key for key in keys if key in row), keys[0]) for keys in (_IDS, _LISTS))
-    results = row.get(listed)
-    if isinstance(results, list):
-        results = [
-            {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
-            for result in (result if isinstance(result, dict) else {"": result} for result in results)
-        ]
+    renamed = [
+        {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
+        for result in objects_at(row, listed)
+    ]
+    results = renamed if isinstance(row.get(listed), list) else None
     return {"id": row.get(item), "results": results, "error": row.get("error")}
 
 

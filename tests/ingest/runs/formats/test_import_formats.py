@@ -174,7 +174,6 @@ SHAPES: list[tuple[str, bytes, str]] = [
     *(("tsv", f"{header}\nx\n".encode(), why) for header, why in (
         ("item_id\tdocument", "missing rank or score"), ("document\tscore", "missing item_id"),
         ("item_id\tscore", "missing document or path"), ("item_id\tqid\tdocument\tscore", "it has a column twice"),
-        ("item_id\tpath\tline_start\tscore", "missing both of line_start and line_end"),
         ("item_id\tdocumnt\tscore", "unknown column 'documnt' in the header"),
         ("\titem_id\tdocument\tscore", "unknown column '' in the header"))),
     *(("answers", answers(ROWS[:1]) + line, why) for line, why in (
