@@ -80,10 +80,6 @@ def _open_sources(
 
 app = typer.Typer()
 
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Benchmarks to read (default: all)."),
-]
 ChunkersOption = Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")]
 ChunkerOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
@@ -96,7 +92,10 @@ NeedsOption = Annotated[
 
 @app.command()
 def read(
-    benchmarks: Names = None,
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Benchmarks to read (default: all)."),
+    ] = None,
     source: Annotated[str, setting("SOURCE", "sample (default), hub, or a folder.")] = "",
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
     chunkers: ChunkersOption = "",

@@ -5,12 +5,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
 from ingest.runs.request import ImportJob, ImportRequest, NoItemKnownError, Say
 from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
-from ingest.sources.input_file import InputFile
 from lake.errors import MAX_EXAMPLES, Exit, did_you_mean
 from lake.fingerprint import canonical_json, sha256_of_file
 from lake.make import BuildTarget, Slot, made_from
@@ -31,11 +28,9 @@ those answered, and of the tables named, without the columns that are null.
 
 def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> ImportJob:
     """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
-    rejects = Rejects()
-    files = trajectory_files(InputFile.at(request.file), request.format, rejects)
-    job = ImportJob.of(lake, request, files, rejects)
+    job = ImportJob.of(lake, request)
     if not up_to_date(job):
-        say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
+        say(f"{job.input_file.name}: {job.files.importer.title} for {job.task.name}")
         import_job(job, write=write)
     return job
 

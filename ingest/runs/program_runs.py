@@ -15,8 +15,7 @@ import polars as pl
 
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
-from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Search
@@ -121,7 +120,7 @@ def import_search(
     lake: Lake, request: ImportRequest, search: Search, console: Console, *, again: bool, write: bool
 ) -> ImportJob:
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
-    job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
+    job = ImportJob.of(lake, request, search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
     stored = lake.scan("runs", **job.folders).select("parameters").collect()
     if stored.height and not again:

@@ -51,10 +51,10 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
 
 
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The rows with the named columns, if present, as numbers; nulls stay, any other text is an error."""
+    """The rows with the named columns, if present, as numbers; empty texts become null, any other is an error."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         number = pl.col(name).str.strip_chars().cast(kind, strict=False)
-        broken = rows.filter(number.is_null() & pl.col(name).is_not_null())
+        broken = rows.filter(number.is_null() & (pl.col(name) != ""))
         what = f"a {name} that is not a {'whole ' * kind.is_integer()}number"
         refuse(input_file, broken, what, shown=pl.col(name))
         rows = rows.with_columns(number.alias(name))

@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.programs.command import JsonCommand
 from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import AUTO, TrajectoryFiles
+from ingest.runs.find_trajectories import AUTO, TrajectoryFiles, importers, trajectory_files
 from ingest.runs.ranking_rows import DOCUMENTS_HELP
 from ingest.runs.trajectory import BESIDE_CALLS, most_often
 from ingest.sources.input_file import InputFile
@@ -115,10 +115,11 @@ class ImportJob:
     views: pl.DataFrame = field(default_factory=pl.DataFrame)  # what all trajectories showed
 
     @classmethod
-    def of(
-        cls, lake: Lake, request: ImportRequest, files: TrajectoryFiles, rejects: Rejects, program: Search | None = None
-    ) -> "ImportJob":
+    def of(cls, lake: Lake, request: ImportRequest, program: Search | None = None) -> "ImportJob":
         """The job of a request, which is checked against the lake and against the kind of answers in its files."""
+        rejects, given = Rejects(), InputFile.at(request.file)
+        answers = TrajectoryFiles(importers()["answers"], given, []) if program else None
+        files = answers or trajectory_files(given, request.format, rejects)
         labels = lake.scan_part("benchmarks", request.benchmark).select("label").collect()["label"]
         if request.label not in (None, *labels):
             name, hint = request.benchmark, f"First: make ingest BENCHMARKS={request.benchmark} SOURCE=…"

@@ -25,7 +25,6 @@ COLUMN_NAMES: Mapping[str, str] = {
     "score": "score", "query_sha256": "query_sha256",
 }  # fmt: skip
 """The name of a column in a header → its meaning."""
-_NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
 
@@ -85,8 +84,7 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
         uneven = rows.filter(fields.list.len() != len(columns))
         refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
         table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
-        blank = [pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns]
-        yield as_numbers(input_file, table.with_columns(blank), *_NUMBERS)
+        yield as_numbers(input_file, table, "rank", "score", "line_start", "line_end")
 
 
 def recognise_scores(head: bytes, name: str) -> bool:
