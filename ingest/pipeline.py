@@ -65,16 +65,14 @@ def ingest(
     result.expected, result.scored = items.height, int(items["scorable"].sum())
     result.missing = result.expected - result.scored
     result.rejected += rejects.height
+    # If any item can be scored, a note of the reader already lists those without a repository.
+    unready = items.remove(pl.col("scorable") | (wants_repository() & (result.scored > 0)))
+    reasons = unready.select(pl.format("{}: {}", "item_id", "why_not"))
+    what = f"{counted(unready.height, 'item')} cannot be scored"
     if items.is_empty():
         what, reasons = "nothing could be read", rejects.select(pl.format("{}, {}: {}", "source", "position", "reason"))
-    else:
-        # If any item can be scored, a note of the reader already lists those without a repository.
-        is_named = pl.col("scorable") | (wants_repository() & (result.scored > 0))
-        reasons = items.remove(is_named).select(pl.format("{}: {}", "item_id", "why_not"))
-        what = f"{counted(reasons.height, 'item')} cannot be scored" if result.scored else "no item can be scored"
-    if items.is_empty() or reasons.height:
-        nothing = "its files hold no rows of what was asked for"
-        first, *others = reasons.to_series().drop_nulls().sort().to_list() or [nothing]
+    if unready.height or items.is_empty():
+        first, *others = sorted(reasons.to_series().drop_nulls()) or ["its files hold no rows of what was asked for"]
         more = f"; and {len(others):,} more, each with its reason in the lake" if others else ""
         result.warnings.append(f"{benchmark.display_name}: {what}: {first.splitlines()[0]}{more}")
     return result
@@ -104,7 +102,7 @@ class _Reader:
         before = stored_parts.parts_of_subset(lake, benchmark, subset)
         absent = lake.scan_parts(before, "items").filter(wants_repository()).collect()
         # A part counts as current only if its pools are there: files that somebody deleted are made again.
-        has_pools = stored_parts.have_pools(lake, benchmark, before)
+        has_pools = stored_parts.have_pools(lake, before)
         targets = [stored_parts.whole_subset(lake, benchmark, subset, stamp, [part.name for part in before])]
         targets += [whole_part(part.name) for part in before]
         is_whole = has_pools and all(target.is_current for target in targets)

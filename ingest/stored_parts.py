@@ -7,7 +7,7 @@ import polars as pl
 
 from ingest.benchmarks.config import PUBLISHED_LABEL, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.runs.importing import delete_imported_runs, imported_runs
+from ingest.runs.importing import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
 from lake.errors import Exit, GoldspanError
@@ -20,20 +20,15 @@ from lake.text import counted, listed
 
 
 def parts_of_subset(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
-    """The stored `items` parts of a subset."""
-    return [part for part in lake.parts("items", benchmark=benchmark.name) if belongs(part.name, subset)]
+    """The stored `items` parts of a subset, by their names."""
+    start, parts = f"{part_of(subset)}-", lake.parts("items", benchmark=benchmark.name)
+    return [part for part in parts if f"{part.name}-".startswith(start)]
 
 
 def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
     """The stored `rejects` parts of a subset (of all subsets if empty): of its files, and of each of its parts."""
-    first = rejects_part(benchmark, "")
-    mine = {part.name.removeprefix(first): part for part in lake.parts("rejects") if part.name.startswith(first)}
-    return [part for name, part in mine.items() if not subset or belongs(name.partition(".")[0], subset)]
-
-
-def belongs(part: str, subset: str) -> bool:
-    """Whether a part belongs to a subset, by its name."""
-    return f"{part}-".startswith(f"{part_of(subset)}-")
+    start = rejects_part(benchmark, part_of(subset))
+    return [part for part in lake.parts("rejects") if part.name.startswith(start)]
 
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
@@ -72,7 +67,7 @@ def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     return [{"benchmark": benchmark.name, "query": rule} for rule in sorted(rules)]
 
 
-def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
+def have_pools(lake: Lake, parts: list[Part]) -> bool:
     """Whether the lake holds every file of the pools of some `items` parts, searched or not, with its content."""
     if not parts:
         return True
@@ -80,17 +75,13 @@ def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
     # The files of a repository that are not searched must be complete as well.
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + UNSEARCHED)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
+    known = lake.scan("pools").select("pool_id").join(wanted, on="pool_id", how="semi")
     lost = [
-        pools.join(files, on="pool_id", how="anti"),
-        pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti"),
+        pools.join(known, on="pool_id", how="anti"),
+        pl.concat([pools, known]).join(files, on="pool_id", how="anti"),
         files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti"),
     ]
-    tables = ("files", "pools") if benchmark.names_commits else ()
-    searched, beside = (
-        {(name, part.name) for name in tables for part in lake.parts(name, benchmark=benchmark.name, kind=kind)}
-        for kind in ("searched", "rest")
-    )
-    return searched <= beside and all(rows.collect().is_empty() for rows in lost)
+    return all(rows.collect().is_empty() for rows in lost)
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
@@ -106,11 +97,11 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
     """Remove the stored parts of all other subsets, for benchmarks that allow only one subset in a lake."""
-    others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
-    for name in others:
-        whole_part(lake, benchmark, name).remove()
-    for other in set(benchmark.subsets) - {subset}:
-        whole_subset(lake, benchmark, other).remove()
+    kept, parts = parts_of_subset(lake, benchmark, subset), lake.parts("items", benchmark=benchmark.name)
+    others = [part.name for part in parts if part not in kept]
+    stale = [whole_part(lake, benchmark, name) for name in others]
+    for target in stale + [whole_subset(lake, benchmark, other) for other in {*benchmark.subsets} - {subset}]:
+        target.remove()
     if others:
         result.changes.append(f"{benchmark.display_name} {listed(others)} replaced by {subset} (never pooled)")
 
@@ -139,13 +130,11 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     now = (source.label, benchmark.like)
     if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:
         return
-    runs = imported_runs(lake, benchmark.name)
-    imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
     old, new = (
         RESERVED.get(label or PUBLISHED_LABEL, f"data labelled {label}{f' in the manner of {like}' if like else ''}")
         for label, like in (before[0], now)
     )
-    message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
+    message = f"{benchmark.display_name}: the lake holds {old}; {new} would replace it"
     hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
 

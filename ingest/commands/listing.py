@@ -66,11 +66,9 @@ def list_inputs(
 @app.command()
 def verify(lake: LakeOption = DEFAULT_LAKE) -> None:
     """Compare every part of the lake with what was recorded when it was written; exit code 3 if one differs."""
-    if not lake.is_dir():
-        message = "there is no lake to verify"
-        hint = "Give its folder with --lake, or create one: make ingest"
-        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     store = Lake(lake)
+    if not lake.is_dir():
+        raise store.lacks("there is no lake to verify")
     parts = [part for name in TABLES for part in store.parts(name)]
     wrong = [f"{part.path.relative_to(lake).as_posix()}: {why}" for part in parts if (why := fault_of(part))]
     n_whole = len(parts) - len(wrong)

@@ -41,7 +41,6 @@ from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
 from lake.store import Lake
-from lake.text import listed
 
 
 def open_source(
@@ -81,10 +80,6 @@ def _open_sources(
 
 app = typer.Typer()
 
-Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Benchmarks to read (default: all)."),
-]
 ChunkersOption = Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")]
 ChunkerOption = Annotated[
     list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
@@ -97,7 +92,10 @@ NeedsOption = Annotated[
 
 @app.command()
 def read(
-    benchmarks: Names = None,
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="BENCHMARK", envvar="GOLDSPAN_BENCHMARKS", help="Benchmarks to read (default: all)."),
+    ] = None,
     source: Annotated[str, setting("SOURCE", "sample (default), hub, or a folder.")] = "",
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
     chunkers: ChunkersOption = "",
@@ -119,19 +117,11 @@ def read(
     quiet: QuietOption = False,
 ) -> None:
     """Read benchmarks into the lake and cut their files into chunks; `python -m ingest` alone does this."""
-    own: tuple[Benchmark, Source] | None = None
-    names = split_names(benchmarks)
-    if config:
-        if source:
-            what = "--config and --source both name data"
-            raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
-        own = read_config(Path(config), known_benchmarks(), Path(config_reads) if config_reads else None)
-        if others := [name for name in names if name != own[0].name]:
-            what = f"--config {config} describes {own[0].name}, not {listed(others)}"
-            raise GoldspanError(what, hint="Ingest the others in a separate run.", code=Exit.USAGE)
-    elif config_reads:
-        what = f"--config-reads {config_reads} is given without --config"
-        raise GoldspanError(what, hint="Add the config that names files there: --config FILE.yaml.", code=Exit.USAGE)
+    if config if source else config_reads and not config:
+        what = "--config cannot go with --source, nor --config-reads without --config"
+        raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
+    reads, names = Path(config_reads) if config_reads else None, split_names(benchmarks)
+    own = read_config(Path(config), known_benchmarks(), reads) if config else None
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     declared = {own[0].name: own[0]} if own else dict(known_benchmarks())
     for name in names:

@@ -1,14 +1,12 @@
 """`python -m ingest tasks`, `run`, `check`, `submissions`, `show`: hand out items and import the results of systems."""
 
 import json
-import re
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -36,9 +34,6 @@ from lake.store import Lake
 from lake.tables import UNSEARCHED
 from lake.text import counted, escaped, listed
 
-_COLUMNS = (
-    "item_id", "repo", "commit", "language", "pool_id", "target_path", "target_line", "target_text", "n_candidates",
-)  # fmt: skip
 _RUN = "Import a ranking, completions or trajectories as a run, or run your own search program on the items."
 _CHECK = "Check an import without writing anything; a submission needs only its folder."
 
@@ -82,34 +77,28 @@ def run(
     if not write and file is not None and (file.name == DECLARATION or (file / DECLARATION).is_file()):
         checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
         raise typer.Exit(console.finish("ingest", checked))
-    if not benchmark:
-        message = "--benchmark is missing: the benchmark that FILE answers"
-        hint = "" if write else f"Only a submission, an existing folder with {DECLARATION}, needs none."
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    if bool(search) == (file is not None):
-        message = "both FILE and --search are given" if search else "nothing to import is given"
-        hint = "Give FILE (results) or --search 'COMMAND …', --search module:function, --search ripgrep."
+    if not benchmark or bool(search) == (file is not None):
+        message = "expected --benchmark, and either FILE or --search"
+        hint = "FILE is results; --search is 'COMMAND …', module:function or ripgrep. "
+        hint += f"Only `check` of a submission (a folder with {DECLARATION}) needs no --benchmark."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     program = search_by(search, timeout) if search else None
-    file_stem = re.sub(r"[^\w.-]+", "-", file.name.partition(".")[0]).strip("-.") if file else ""
-    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else file_stem or "mine")
+    name = system or (RIPGREP if program and program.format == RIPGREP else "" if write else "mine")
     request = ImportRequest(
         file or Path(), benchmark, name, task, format, skip_unknown, chunker, asked_all, prices, resolved,
         parse_items(items), limit,
     )  # fmt: skip
     with console.lake_lock(store, {"runs"}) if write else nullcontext():
-        if program is None:
-            imported = import_run(store, request, write=write, say=console.say)
+        if program:
+            imported = import_search(store, request, program, console, again=again, write=write)
         else:
-            track = partial(console.track, title="pools searched")
-            imported = import_search(store, request, program, again=again, write=write, track=track, say=console.say)
+            imported = import_run(store, request, write=write, say=console.say)
     imported.notes += store.damage
     where, hint = str(lake), "make evaluate"
     if not write:
-        # The same arguments, with a name if none was given.
-        arguments = sys.argv[2:] if system else [*sys.argv[2:], "--system", name]
-        where, hint = "nothing was written", f"python -m ingest run {shlex.join(arguments)}"
-    raise typer.Exit(console.finish("ingest", imported.outcome(where, hint, store.tally)))
+        where, hint = "nothing was written", f"python -m ingest run {shlex.join(sys.argv[2:])}"
+        hint += "" if system else " --system NAME"
+    raise typer.Exit(console.finish("ingest", imported.outcome(where, hint)))
 
 
 @app.command()
@@ -138,10 +127,7 @@ def show(
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     memory_limit: MemoryOption = None,  # set as it is read
 ) -> None:
-    """Print how an agent's file is understood, call by call, and which parts are not understood.
-
-    A call that showed parts of files is a step and has a number; any other call has a dash.
-    """
+    """Print how an agent's file is understood, call by call; a call that showed parts of files is a numbered step."""
     rejects, read_with = Rejects(), set[str]()
     files = trajectory_files(InputFile.at(file), format, rejects)
     if files.importer.kind != "trajectory":
@@ -247,11 +233,9 @@ def tasks(
 def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
     stored = of_where(lake.scan("items", benchmark=task.benchmark), where).filter("scorable")
     queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
-    items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
+    items = stored.join(queries, on="item_id").sort("item_id").collect()
     if items.is_empty():
-        message = f"no scorable item of {task.benchmark} is selected"
-        hint = "`python -m evaluate status` lists what the lake has."
-        raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
+        raise lake.lacks(f"no scorable item of {task.benchmark} is selected")
     has_repository = pl.col("commit").is_not_null() | pl.col("target_path").is_not_null()
     if not items.select(has_repository & pl.col("n_candidates").is_null()).to_series().all():
         message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
@@ -279,14 +263,13 @@ def _prompt(item: Mapping[str, Any]) -> str:
 def _about(task: Task, item: Mapping[str, Any], hosted: str) -> dict[str, object]:
     """The content of `task.json`: ids, the location of the repository, and the form that a result must have."""
     about = {"item_id": item["item_id"], "benchmark": task.benchmark, "task": task.name, "language": item["language"]}
-    about |= {"repository": item["repo"], "commit": item["commit"]}
-    if item["commit"] is not None and hosted:
-        about["url"] = f"{hosted}/{item['repo']}"
-    if item["target_path"] is not None:
-        about |= {"path": item["target_path"], "line": item["target_line"] + 1}
+    about |= {"repository": item["repo"], "commit": item["commit"], "path": item["target_path"]}
+    about["url"] = f"{hosted}/{item['repo']}" if hosted and item["commit"] else None
+    about["line"] = None if item["target_line"] is None else item["target_line"] + 1
     command = f"python -m ingest run FILE --benchmark {task.benchmark} --system NAME"
     shapes = {
         "trajectory": f"a session file of your agent, named after the item: {command}",
         "ranking": 'a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}',
     }
-    return {**about, "result": [shape for answer, shape in shapes.items() if answer in task.answered_by]}
+    about["result"] = [shape for answer, shape in shapes.items() if answer in task.answered_by]
+    return {name: value for name, value in about.items() if value is not None}

@@ -38,14 +38,11 @@ Request = Mapping[str, object]
 
 
 class NoAnswerError(Exception):
-    """A program gives no answer although one is outstanding; the message includes the end of its standard error.
+    """A program ended, wrote no answer or (`is_silent`) timed out; the message has the end of its standard error."""
 
-    It ended or closed its output, or `is_silent`: it timed out, or `is_invalid`: it wrote something else.
-    """
-
-    def __init__(self, why: str, *, is_silent: bool = False, is_invalid: bool = False) -> None:
+    def __init__(self, why: str, *, is_silent: bool = False) -> None:
         super().__init__(why)
-        self.is_silent, self.is_invalid = is_silent, is_invalid
+        self.is_silent = is_silent
 
 
 class RunningProgram:
@@ -91,10 +88,16 @@ class RunningProgram:
                 how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
                 ending = f"{how} and no answer"
             raise NoAnswerError(self._ended(ending))
-        try:
-            return _parsed(line, owed)
-        except ValueError as error:
-            raise NoAnswerError(self._ended(str(error)), is_invalid=True) from error
+        shown = line[:80].decode(errors="backslashreplace").rstrip()
+        why = f"it wrote {shown!r}, not a JSON object with the id of an open request; write messages to standard error"
+        if len(line) > MAX_LINE_BYTES:
+            why = f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes"
+        else:
+            with suppress(ValueError, RecursionError):
+                answer = parsed_json(line)
+                if isinstance(answer, dict) and isinstance(answer.get("id"), str) and answer["id"] in owed:
+                    return answer
+        raise NoAnswerError(self._ended(why))
 
     def close(self, seconds: float = 0) -> None:
         """End the program with all that it started, at most `seconds` after closing its input."""
@@ -142,22 +145,6 @@ class RunningProgram:
         shown = " | ".join(lines[max(0, errors[-1] - 2) : errors[-1] + 2] if errors else lines[-_SHOWN_LINES:])
         shown = shown if len(shown) <= _SHOWN_CHARACTERS else f"…{shown[-_SHOWN_CHARACTERS:]}"
         return f"{why}; standard error: {shown}" if shown else why
-
-
-def _parsed(line: bytes, owed: Container[str]) -> Request:
-    """The answer in a line to one of the requests `owed`; a `ValueError` if it is none."""
-    shown = line[:80].decode(errors="backslashreplace").rstrip()
-    if len(line) > MAX_LINE_BYTES:
-        raise ValueError(f"its answer has a line of more than {MAX_LINE_BYTES:,} bytes")
-    try:
-        payload = parsed_json(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it wrote {shown!r}, which is not JSON; write messages to standard error") from error
-    if not isinstance(payload, dict) or not isinstance(payload.get("id"), str):
-        raise ValueError(f"it wrote {shown!r}, not a JSON object with the id of a request")
-    if payload["id"] not in owed:
-        raise ValueError(f"it answered the id {payload['id'][:80]!r}, which was not sent or was answered before")
-    return payload
 
 
 @dataclass(frozen=True)

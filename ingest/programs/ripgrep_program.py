@@ -1,8 +1,6 @@
-"""Search as many coding agents do, without an index: ripgrep for the query's identifiers, hits merged into windows.
+"""Search as many coding agents do, without an index: ripgrep for the query's rarest identifiers, at word boundaries.
 
-The patterns are the query's identifiers that occur in the fewest files of the pool, as fixed strings at word
-boundaries. The lines around a hit form a window, and windows that touch are merged. A window's score is the sum of the
-idf of the distinct identifiers in it.
+The lines around a hit form a window, scored by the idf of the identifiers in it; windows that touch are merged.
 """
 
 import json

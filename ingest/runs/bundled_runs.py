@@ -1,7 +1,7 @@
 """Runs stored as files: those recorded next to a benchmark's data, and submissions in folders `<system>/<date>`."""
 
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -10,9 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from ingest.benchmarks import benchmarks
 from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import AUTO, importers_by_name
-from ingest.runs.importing import NoItemKnownError, delete_imported_runs, import_run
-from ingest.runs.request import ImportRequest, Say
+from ingest.runs.find_trajectories import AUTO
+from ingest.runs.importing import delete_imported_runs, import_run
+from ingest.runs.request import ImportRequest, NoItemKnownError, Say
 from ingest.sources.strict_yaml import read_yaml, validated
 from ingest.sources.tree import Source
 from lake.benchmarks import TASKS
@@ -53,10 +53,7 @@ class SubmittedSystem(BaseModel):
 
 
 def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | None]]:
-    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers.
-
-    Raises a `GoldspanError` if the folder, a file or a key is not as required.
-    """
+    """The system in a folder `<system>/<date>`, and task → run file, None if it only reports numbers."""
     file, day = folder / DECLARATION, ""
 
     def wrong(what: str, where: Path, hint: str = _HINT) -> GoldspanError:
@@ -74,7 +71,6 @@ def read_submission(folder: Path) -> tuple[SubmittedSystem, dict[str, Path | Non
         raise wrong(what, folder)
     system = validated(SubmittedSystem, read_yaml(file, _HINT), file, _HINT)
     lookup(system.benchmark, "benchmark", benchmarks())
-    lookup(system.format, "format", {AUTO: None, **importers_by_name()})
     tasks = {task.name.partition("/")[2]: task.name for task in TASKS.values() if task.benchmark == system.benchmark}
     first = next(name for name in tasks.values() if "ranking" in TASKS[name].answered_by)
     first = lookup(system.task or first, "task", {name: name for name in tasks.values()})
@@ -91,9 +87,7 @@ def import_recorded(lake: Lake, benchmark: str, source: Source, result: Outcome,
     """Import the runs that a source has recorded, under the caller's lock; those that fail become rows of `rejects`."""
     rejects = Rejects()
     for system, path in source.recorded:
-        request = ImportRequest(path, benchmark, system, skip_unknown=True)
-        _, status, why = _import_file(lake, request, system, rejects, result, say)
-        result.warnings += [f"left out: {system}: {why}"] * (status == "waiting")
+        _import_file(lake, ImportRequest(path, benchmark, system, skip_unknown=True), system, rejects, result, say)
     _store(lake, "rejects", f"recorded-{benchmark}", rejects.frame("ingest"))
     result.rejected += len(rejects)
 
@@ -104,16 +98,17 @@ def _import_file(
     """Import a run; return its id (None if it is not imported), its status and, if there is one, a reason for it."""
     try:
         imported = import_run(lake, request, write=True, say=say)
-    except NoItemKnownError:
+    except NoItemKnownError as error:
         # Like other answers to items that were not ingested, this is not a fault.
-        return None, "waiting", "the lake holds none of its items"
+        result.warnings.append(f"{name} is not scored: {error.what}")
+        return None, "waiting", error.what
     except GoldspanError as error:
         _reject(name, error, rejects, result)
         return None, "refused", error.what
     result.rejected += imported.counts["n_rejected"]
     result.changes += imported.notes
     n_done = f"{imported.counts['n_done']:,} of {counted(imported.n_items, 'item')}"
-    result.warnings.append("; ".join([f"{name}: {n_done}", *imported.summary()]))
+    result.warnings.append("; ".join([f"{name}: {n_done}", *imported.sentences()]))
     return imported.run_id, "scored", ""
 
 
@@ -136,18 +131,11 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
     """Check a submission as an import would; nothing is written."""
     folder = (path.parent if path.name == DECLARATION else path).absolute()
     system, runs = read_submission(folder)
-    # The newest submission counts, so a future date is refused, but for a day that has begun in another time zone.
-    if date.fromisoformat(folder.name) > date.today() + timedelta(days=1):
-        what, hint = f"the date {folder.name} is in the future", "Name the folder after the day of the submission."
-        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
-    files = [(task, file) for task, file in runs.items() if file]
-    if files and (why := _absence(lake, system)):
-        hint = f"Ingest its benchmark first: make ingest BENCHMARKS={system.benchmark} SOURCE=…"
-        raise GoldspanError(why, where=str(folder / DECLARATION), hint=hint, code=Exit.MISSING)
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
-    for task, file in files:
-        request = _request(system, task, file, skip_unknown=skip_unknown)
-        whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
+    for task, file in runs.items():
+        if file:
+            request = _request(system, task, file, skip_unknown=skip_unknown)
+            whole.add(import_run(lake, request, write=False, say=say).outcome("", ""))
     if system.reported:
         whole.warnings.append(f"{counted(len(system.reported), 'reported number')}, shown as reported, never ranked")
     return whole
@@ -169,12 +157,9 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
             run_id, status, why = None, "reported", ""
             if newer != name:
                 status, why = "older", f"{newer} replaces it"
-            elif file and (why := _absence(lake, system)):
-                status = "waiting"
             elif file:
                 request = _request(system, task, file)
                 run_id, status, why = _import_file(lake, request, name, rejects, result, say)
-            result.warnings += [f"{name} is not scored yet: {why}"] * (status == "waiting")
             rows.append({
                 **system.model_dump(exclude={"name", "format", "chunker", "asked"}),
                 "reported": [{"metric": name, "value": value} for name, value in sorted(system.reported.items())],
@@ -191,16 +176,6 @@ def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> lis
     return [str(row["status"]) for row in rows]
 
 
-def _absence(lake: Lake, system: SubmittedSystem) -> str:
-    """Why the lake does not have the benchmark that a submission answers; empty if it has it."""
-    wanted = f"{system.benchmark} labelled {system.label!r}" if system.label else system.benchmark
-    labels = lake.scan_part("benchmarks", system.benchmark).select("label").collect()["label"].to_list()
-    if not labels:
-        return f"the lake does not hold {wanted}"
-    edition = f"that labelled {labels[0]!r}" if labels[0] else "the published one"
-    return "" if labels == [system.label] else f"it answers {wanted}; the lake holds {edition}"
-
-
 def _request(system: SubmittedSystem, task: str, file: Path, *, skip_unknown: bool = True) -> ImportRequest:
-    given, asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
-    return ImportRequest(file, *given, skip_unknown, system.chunker, asked_all)
+    given, is_asked_all = (system.benchmark, system.name, task, system.format), system.asked == "all"
+    return ImportRequest(file, *given, skip_unknown, system.chunker, is_asked_all, label=system.label)

@@ -16,7 +16,6 @@ from ingest.sources.tree import UnreadableFileError
 from lake.catalog.protocol import AnswerKind
 from lake.errors import MAX_EXAMPLES
 
-IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "generated_patch", "patch")
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # the folder of a Harbor trial
@@ -125,7 +124,7 @@ def first_object(head: bytes) -> JsonRecord:
 
 def item_of(row: JsonRecord) -> str:
     """The item that an object names; empty if it names none."""
-    return first_text(row, IDS)
+    return first_text(row, ("instance_id", "original_inst_id", "item_id"))
 
 
 def recorded_patch(row: JsonRecord) -> str | None:

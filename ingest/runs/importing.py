@@ -5,42 +5,32 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.rankings import DEFINITIONS, completion_tables, ranking_tables, read_completions, read_rankings
-from ingest.runs.request import ImportJob, ImportRequest, Say
+from ingest.runs.request import ImportJob, ImportRequest, NoItemKnownError, Say
 from ingest.runs.trajectory_rows import read_trajectories, trajectory_tables
-from ingest.sources.input_file import InputFile
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
+from lake.errors import MAX_EXAMPLES, Exit, did_you_mean
 from lake.fingerprint import canonical_json, sha256_of_file
 from lake.make import BuildTarget, Slot, made_from
 from lake.store import Lake
 from lake.tables import IMPORT_REJECTS, TABLES, table
-from lake.text import counted, listed
 
 _KINDS = {
     "ranking": (read_rankings, ranking_tables, ["hits"]),
     "completion": (read_completions, completion_tables, []),
     "trajectory": (read_trajectories, trajectory_tables, ["hits", "edits", "usage"]),
 }
-"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and a part's tables made from them.
+"""By kind, how answers are read (item_id, as in the file if unknown; position; …), and how tables are made of a part's.
 
-The latter takes a part's items that can be scored, by id, with a running number `item`, and the answers to its items;
-it gives the rows of `run_items` for those answered, and of the tables named; columns not given are null.
+The latter takes the part's scorable items, numbered as `item`, and their answers; it gives rows of `run_items` for
+those answered, and of the tables named, without the columns that are null.
 """
-
-
-class NoItemKnownError(GoldspanError):
-    """The lake has none of the items that a file names, or can score none of them."""
 
 
 def import_run(lake: Lake, request: ImportRequest, *, write: bool, say: Say = lambda _: None) -> ImportJob:
     """Check a file and, if `write`, store it as a run; the caller holds the lake's lock."""
-    rejects = Rejects()
-    files = trajectory_files(InputFile.at(request.file), request.format, rejects)
-    job = ImportJob.of(lake, request, files, rejects)
+    job = ImportJob.of(lake, request)
     if not up_to_date(job):
-        say(f"{files.input_file.name}: {files.importer.title} for {job.task.name}")
+        say(f"{job.input_file.name}: {job.files.importer.title} for {job.task.name}")
         import_job(job, write=write)
     return job
 
@@ -122,12 +112,6 @@ def _rows(name: str, run_id: str, given: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(pl.col("^(?:n_returned|n_nws)$").fill_null(0), pl.col("^ties$").fill_null([]))
 
 
-def imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
-    """The ids of a benchmark's imported runs, all or those that match `only`."""
-    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported", *only)
-    return runs.select("run_id").collect()["run_id"].sort().to_list()
-
-
 def delete_run(lake: Lake, benchmark: str, run_id: str) -> None:
     """Delete all that the lake has of a run, its row in `runs` first."""
     # The table `runs` is the first of these.
@@ -139,10 +123,11 @@ def delete_run(lake: Lake, benchmark: str, run_id: str) -> None:
 
 def delete_imported_runs(lake: Lake, benchmark: str, *only: pl.Expr) -> list[str]:
     """Delete imported runs of a benchmark, all or those that match `only`; return their ids."""
-    names = imported_runs(lake, benchmark, *only)
-    for run_id in names:
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported", *only).select("run_id")
+    run_ids = runs.collect()["run_id"].sort().to_list()
+    for run_id in run_ids:
         delete_run(lake, benchmark, run_id)
-    return names
+    return run_ids
 
 
 def _target(job: ImportJob, parts: Sequence[str] = ()) -> BuildTarget:
@@ -163,27 +148,20 @@ def _target(job: ImportJob, parts: Sequence[str] = ()) -> BuildTarget:
 def _refuse_unknown(job: ImportJob, unknown: pl.DataFrame, n_rows: int) -> None:
     """Raise for answers to unknown items (item_id, position), or add them to `rejects` if they may be skipped."""
     task, is_trajectory = job.task.name, job.files.importer.kind == "trajectory"
-    if not is_trajectory:
-        unknown = unknown.with_columns(position=pl.format(f"{job.input_file.unit} {{}}", "position"))
-    ids = unknown.group_by("item_id", maintain_order=True).agg(pl.len(), pl.col("position").first())
-    if job.request.skip_unknown and unknown.height < n_rows:
-        for item_id, n, position in ids.iter_rows():
-            answers = counted(n, "trajectory" if is_trajectory else "row")
-            reason = f"not an item of {task} here: {answers} skipped"
-            job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {position}", reason, item_id)
+    position = pl.col("position") if is_trajectory else pl.format(f"{job.input_file.unit} {{}}", "position")
+    ids = unknown.unique("item_id", keep="first", maintain_order=True).select("item_id", position)
+    are_all = unknown.height == n_rows
+    if job.request.skip_unknown and not are_all:
+        for item_id, where in ids.iter_rows():
+            job.rejects.add(job.input_file.name, f"item {item_id[:200]}, {where}", f"not an item of {task}", item_id)
         return
-    near = did_you_mean(str(ids["item_id"][0]), job.items["item_id"])
-    hint = f"{near} " if near.startswith("Did") else ""
-    subsets = listed(job.items["subset"].unique().sort().to_list())
-    hint += f"{task} has {counted(job.items.height, 'item')} here, of {subsets}."
+    what = f"{'no' if are_all else 'not every'} item of the file is in {task} ({ids.height:,} unknown)"
+    examples = [f"{where}: {item_id[:120]!a}" for item_id, where in ids.head(MAX_EXAMPLES).iter_rows()]
+    hint = did_you_mean(str(ids["item_id"][0]), job.items["item_id"])
     hint += " Name a session's file or folder after its item." if is_trajectory else ""
-    first = ids.head(MAX_EXAMPLES).select("position", "item_id").iter_rows()
-    examples = [f"{where}: {name[:120]!a}" for where, name in first]
-    if unknown.height == n_rows:
-        what, where = f"no item of the file is in {task} ({counted(ids.height, 'item')})", str(job.input_file.source)
-        raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
-    what = f"the file names {counted(ids.height, 'item')} not asked by {task}"
-    raise job.input_file.wrong(what, examples=examples, hint=f"{hint} --skip-unknown skips them.")
+    hint += "" if are_all else " --skip-unknown skips them."
+    where = str(job.input_file.source)
+    raise NoItemKnownError(what, where=where, examples=examples, hint=hint, code=Exit.INVALID)
 
 
 def _row(job: ImportJob) -> pl.DataFrame:

@@ -6,8 +6,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -15,12 +15,12 @@ import polars as pl
 
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
-from ingest.rejects import Rejects
-from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
+from ingest.runs.find_trajectories import trajectory_files
 from ingest.runs.formats.answers import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
-from ingest.runs.request import ImportJob, ImportRequest, Say, Search
+from ingest.runs.request import ImportJob, ImportRequest, Search
 from ingest.sources.input_file import InputFile
+from lake.console import Console
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.make import made_from
@@ -32,8 +32,6 @@ RIPGREP = "ripgrep"
 _MAX_VAIN = 10  # after this many pools without any answer, the program is given up
 _MAX_FAILURES = 2  # after this many items without an answer, the rest of a pool is not asked
 _AT_ONCE_BYTES = 64_000_000  # the text of pools held in memory at a time; a larger pool is held alone
-_ANSWER_HINT = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-TrackPools = Callable[..., Iterable[tuple[str, Path]]]  # iterates over `total` pools and shows how many are done
 
 
 @dataclass
@@ -59,8 +57,6 @@ class ProgramSession:
                 program.send([request])
                 answer = program.answer({str(request["id"])})
             except NoAnswerError as error:
-                if error.is_invalid:
-                    raise self._invalid(request, str(error)) from error
                 self._program, n_failures, why = None, n_failures + 1, str(error)
                 self._n_silences += error.is_silent
                 # A program that has never answered may answer only when it has read all of its input.
@@ -75,27 +71,25 @@ class ProgramSession:
             pairs = zip(requests, command.answers(requests), strict=True)
             return [self._checked(each, {**answer, "id": each["id"]}) for each, answer in pairs]
         why = f"not asked: {_MAX_FAILURES} items of its pool had no answer: {why}"
-        return [*answers, *({"id": each["id"], "error": why} for each in requests[len(answers) :])]
+        return answers + [{"id": each["id"], "error": why} for each in requests[len(answers) :]]
 
     def close(self) -> None:
-        """End the program."""
+        """End the program, with time to write its last data once its input has ended."""
         if self._program is not None:
-            # Time for the program to write its last data once its input has ended.
             self._program.close(seconds=2)
 
     def _checked(self, request: Request, answer: Request) -> Request:
+        """The answer, its paths in the pool's folder; if it is none, its `error` says why."""
         try:
-            parse_answer(answer)
-        except ValueError as error:
-            raise self._invalid(request, str(error)) from error
-        if isinstance(results := answer.get("results"), list):
+            error = parse_answer(answer)[1]
+        except ValueError as fault:
+            error = str(fault)
+        if error is not None:
+            return {"id": request["id"], "error": error}
+        if isinstance(results := answer["results"], list):
             for result in results:
                 result["path"] = result["path"].removeprefix(f"{request['files']}/")
         return answer
-
-    def _invalid(self, request: Request, why: str) -> GoldspanError:
-        message = f"the answer to item {request['id']}: {why}"
-        return GoldspanError(message, where=self.search.name, hint=_ANSWER_HINT, code=Exit.INVALID)
 
 
 def search_by(program: str, seconds: float) -> Search:
@@ -123,10 +117,10 @@ def search_by(program: str, seconds: float) -> Search:
 
 
 def import_search(
-    lake: Lake, request: ImportRequest, search: Search, *, again: bool, write: bool, track: TrackPools, say: Say
+    lake: Lake, request: ImportRequest, search: Search, console: Console, *, again: bool, write: bool
 ) -> ImportJob:
     """Import a program's answers to all items as a run, under the caller's lock; `again` ignores stored answers."""
-    job = ImportJob.of(lake, request, TrajectoryFiles(ANSWERS, InputFile.at(request.file), []), Rejects(), search)
+    job = ImportJob.of(lake, request, search)
     # Earlier answers are known by their digest alone: the same answers would make the same run.
     stored = lake.scan("runs", **job.folders).select("parameters").collect()
     if stored.height and not again:
@@ -135,49 +129,50 @@ def import_search(
             current.notes.append(f"`{search.name}` and its files have not changed; --again runs it again")
             return current
     session = ProgramSession(search)
-    with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
-        stack.callback(shutil.rmtree, folder)
+    folder, is_kept = Path(tempfile.mkdtemp(prefix="goldspan-")), False
+    try:
         answers = InputFile.at(folder / "answers.jsonl")
-        notes = _ask(job, session, answers.source, track, say)
+        notes = _ask(job, session, answers.source, console)
         # In a pool of one item, the time for indexing cannot be separated from that for searching.
         first = sum(session.first_seconds) if session.first_seconds else None
         job.cost = {"index_seconds": first, "query_seconds": session.query_seconds, "hardware": hardware()}
         job.files = trajectory_files(answers, ANSWERS.name, job.rejects)
-        try:
-            import_job(job, write=write)
-        except GoldspanError as error:
-            if error.where == str(answers.source):
-                stack.pop_all()
-                error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
-            raise
+        import_job(job, write=write)
+    except GoldspanError as error:
+        if is_kept := error.where == str(folder / "answers.jsonl"):
+            error.hint += " The answers are kept there; fix them and import the file with `python -m ingest run`."
+        raise
+    finally:
+        if not is_kept:
+            shutil.rmtree(folder)
     job.notes += notes
     return job
 
 
-def _ask(job: ImportJob, session: ProgramSession, file: Path, track: TrackPools, say: Say) -> list[str]:
+def _ask(job: ImportJob, session: ProgramSession, file: Path, console: Console) -> list[str]:
     lake, task = job.lake, job.task
     items = job.items.filter("scorable").select("item_id", "pool_id").unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     questions = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id").collect()
-    say(f"{session.search.name}: {counted(questions.height, 'item')} of {task.name}")
+    console.say(f"{session.search.name}: {counted(questions.height, 'item')} of {task.name}")
     unwritten, failures, n_answered = list[str](), list[str](), 0
     folders = _pool_folders(job, file.parent, questions["pool_id"], unwritten)
     by_pool = questions.sort("pool_id", "item_id").partition_by("pool_id", as_dict=True)
     with closing(session), file.open("w", encoding="utf-8") as out:
-        for pool_id, folder in track(folders, total=len(by_pool)):
+        for pool_id, folder in console.track(folders, "pools searched", total=len(by_pool)):
             rows = by_pool[pool_id,].select(id="item_id", query="text", pool="pool_id").rows(named=True)
             answers = session.answers([{**row, "files": str(folder), "k": task.depth or 100} for row in rows])
             out.writelines(f"{json.dumps(answer)}\n" for answer in answers)
-            errors = [error for answer in answers if (error := parse_answer(answer)[1]) is not None]
+            errors = [answer["error"] for answer in answers if answer.get("error")]
             n_answered += len(rows) - len(errors)
             if errors:
                 failures.append(f"{pool_id}: {len(errors):,} of {counted(len(rows), 'item')}: {errors[0]}")
-                say(f"failed in pool {failures[-1]}")
+                console.say(f"failed in pool {failures[-1]}")
             if not n_answered and (session.together or len(failures) == _MAX_VAIN):
                 break
     if not n_answered:
-        hint = "Answer each line with one line; write messages to standard error. See docs/runs.md."
+        hint = 'Answer each line with one, {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}; '
+        hint += "write messages to standard error. See docs/runs.md."
         message = f"the program answered none of {counted(questions.height, 'item')}"
         raise GoldspanError(message, where=session.search.name, examples=failures, hint=hint)
     silent = "it answered only after reading all of a pool's items, so they were sent together and not timed"

@@ -51,10 +51,10 @@ def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Ex
 
 
 def as_numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
-    """The rows with the named columns, if present, as numbers; nulls stay, any other text is an error."""
+    """The rows with the named columns, if present, as numbers; empty texts become null, any other is an error."""
     for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         number = pl.col(name).str.strip_chars().cast(kind, strict=False)
-        broken = rows.filter(number.is_null() & pl.col(name).is_not_null())
+        broken = rows.filter(number.is_null() & (pl.col(name) != ""))
         what = f"a {name} that is not a {'whole ' * kind.is_integer()}number"
         refuse(input_file, broken, what, shown=pl.col(name))
         rows = rows.with_columns(number.alias(name))
@@ -65,7 +65,6 @@ def check_columns(input_file: InputFile, columns: Sequence[str]) -> None:
     """Raise if a table lacks the columns of a ranking or has one of them twice."""
     has, needed = set(columns), (("item_id",), ("document", "path"), ("rank", "score"))
     missing = [" or ".join(names) for names in needed if has.isdisjoint(names)]
-    missing += ["both of line_start and line_end"] * (("line_start" in has) != ("line_end" in has))
     if missing or len(has) < len(columns):
         what = f"missing {' and '.join(missing)}" if missing else "it has a column twice"
         hint = "A table has item_id, then document (path#L10-L20, counted from 1), or path, line_start and line_end "
@@ -97,27 +96,21 @@ def checked_rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
         frame = frame.drop("path", "line_start", "line_end", strict=False)
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
-    absent = [name for name in RANKING_COLUMNS if name not in spans.columns]
-    spans = spans.with_columns(pl.lit(None, RANKING_COLUMNS[name]).alias(name) for name in absent)
-    if given == "path_given":
-        path, start, end = map(pl.col, ("path_given", "line_start", "line_end"))
-        spans = spans.with_columns(fault=_first_fault({
-            _NO_PATH: (path == "") | path.str.contains(_CONTROL),
-            "line_start and line_end are no range from 0":
-                (start.is_null() != end.is_null()) | (start < 0) | (end < start),
-        }))  # fmt: skip
+    columns = {**RANKING_COLUMNS, "fault": pl.String()}
+    absent = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in spans.columns]
+    path, start, end, rank, score = map(pl.col, ("path_given", "line_start", "line_end", "rank", "score"))
+    fault = _first_fault({
+        _NO_PATH: (path == "") | path.str.contains(_CONTROL),
+        "line_start and line_end are no range from 0":
+            (start.is_null() != end.is_null()) | (start < 0) | (end < start),
+        "its score is not finite": score.is_nan() | score.is_infinite(),
+        "it has neither rank nor score": path.is_not_null() & rank.is_null() & score.is_null(),
+        "its rank is below 0": rank < 0,
+    })  # fmt: skip
+    spans = spans.with_columns(absent).with_columns(fault=pl.coalesce("fault", fault))
     faulty, shown = spans.filter(pl.col("fault").is_not_null()), pl.format("{}: {}", given, "fault")
     refuse(input_file, faulty, "a document that cannot be read", shown=shown, hint=DOCUMENTS_HELP)
-    rows = spans.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
-    score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()
-    of_item = pl.format("item {}, {}: {}", "item_id", written(), score)
-    for is_so, what, shown in (
-        (score.is_nan() | score.is_infinite(), "a score that is not finite", of_item),
-        (listed & rank.is_null() & score.is_null(), "neither rank nor score", written()),
-        (rank < 0, "a rank below 0", rank),
-    ):
-        refuse(input_file, rows.filter(is_so), what, shown=shown)
-    return rows
+    return spans.select(pl.col(name).cast(kind) for name, kind in RANKING_COLUMNS.items())
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:

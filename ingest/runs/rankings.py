@@ -61,63 +61,54 @@ def ranking_tables(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> t
 def _check_revision(job: ImportJob, items: pl.DataFrame, rows: pl.DataFrame) -> None:
     """Raise if rows are of another query, or name another right candidate, than the items."""
     hint = f"Is this the same revision of the data? {job.task.name} searches for {job.task.query_meaning}."
-    rows = rows.select(pl.col("item_id", "query_sha256").cast(pl.String), "gold", "position")
     wanted = items.select("item_id", wanted=pl.col("query_sha256").fill_null("without a query"))
-    hashed = rows.filter(pl.col("query_sha256") != "").join(wanted, on="item_id", maintain_order="left")
-    other = hashed.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
-    shown = pl.format("item {}: {} in the file, {} here", "item_id", "query_sha256", "wanted")
+    rows = rows.select(pl.col("item_id", "query_sha256").cast(pl.String), "gold", "position")
+    rows = rows.join(wanted, on="item_id", maintain_order="left")
+    sha256, gold = pl.col("query_sha256"), pl.col("gold")
+    other = rows.filter((sha256 != "") & (sha256.str.to_lowercase() != pl.col("wanted")))
+    shown = pl.format("item {}: {} in the file, {} here", "item_id", sha256, "wanted")
     refuse(job.input_file, other, "made for another query: its sha256 is not the item's", shown=shown, hint=hint)
-    judged = rows.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
-    if judged.height:
-        gold = job.lake.scan_part("gold_spans", items["part"][0], benchmark=job.task.benchmark)
-        right = gold.filter(gold="candidate").select("item_id", wanted="candidate").collect()
-        other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
-        shown = pl.format("item {}: the right candidate is {} in the file, {} here", "item_id", "gold", "wanted")
-        what = "made for other data: its right candidate is not the item's"
+    if rows["gold"].count():
+        right = job.lake.scan("gold_spans", benchmark=job.task.benchmark).filter(gold="candidate")
+        other = rows.join(right.select("item_id", "candidate").collect(), on="item_id", maintain_order="left")
+        shown = pl.format("item {}: the right candidate is {} in the file, {} here", "item_id", gold, "candidate")
+        what, other = (
+            "made for other data: its right candidate is not the item's",
+            other.filter(gold != pl.col("candidate")),
+        )
         refuse(job.input_file, other, what, shown=shown, hint=hint)
 
 
 def _ranked(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with ranks from 1: in the order of the file's ranks if it has any, else by score, ties as given."""
-    by_rank = bool(rows["rank"].is_not_null().any())
-    first, descending = ("rank", False) if by_rank else ("score", True)
-    ordered = rows.sort("item", first, descending=[False, descending], maintain_order=True)
-    if by_rank:
-        before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("item", "rank", "score", "position")]
-        pairs = ordered.with_columns(before).filter(pl.col("item") == pl.col("item_before"))
-        is_wrong = (pl.col("rank") == pl.col("rank_before")) | (pl.col("score") > pl.col("score_before"))
-        names = ("item_id", "rank", "score", "position_before", "rank_before", "score_before")
-        texts = [pl.col(name).cast(pl.String).fill_null("none") for name in names]
-        shown = pl.format(
-            f"item {{}}: rank {{}}, score {{}}; {job.input_file.unit} {{}}: rank {{}}, score {{}}", *texts
-        )
-        hint = "A rank is used once per list, a better one for a higher score; or leave out the ranks or the scores."
-        what = "ranks that are used twice, or that disagree with the scores"
-        refuse(job.input_file, pairs.filter(is_wrong), what, shown=shown, hint=hint)
-    final = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item")
-    return ordered.with_columns(rank=final)
+    rank, score = pl.col("rank"), pl.col("score")
+    by_rank = bool(rows["rank"].count())
+    ordered = rows.sort("item", rank if by_rank else -score, maintain_order=True)
+    is_wrong = ((rank == rank.shift()) | (score > score.shift())).over("item") & by_rank
+    shown = pl.format("item {}: rank {}, score {}", "item_id", rank, score.cast(pl.String).fill_null("none"))
+    hint = "A rank is used once per list, a better one for a higher score; or leave out the ranks or the scores."
+    what = "ranks that are used twice, or that disagree with the scores"
+    refuse(job.input_file, ordered.filter(is_wrong), what, shown=shown, hint=hint)
+    return ordered.with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item"))
 
 
 def _located(job: ImportJob, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows, each with its file and lines in it; an error if a row ends past its file or occurs twice."""
     spans = _defined(job, with_files(job.lake, job.task.benchmark, rows))
     job.counts["n_hits"] += spans.height
     job.add_unresolved(spans.filter(pl.col("path").is_null())["path_given"])
     end, last = pl.col("line_end"), pl.col("n_lines")
-    beyond = spans.filter(end > last + 1)
     shown = pl.format("item {}: {} ends after line {}, the file's last", "item_id", written(), last)
     hint = "Check that the revision of the files is the same and that lines are counted as in the format."
+    beyond = spans.filter(end > last + 1)
     refuse(job.input_file, beyond, "a range past the end of the file", shown=shown, hint=hint)
     job.counts["n_clamped"] += spans.filter(end > last).height
     start = pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last)
     clamped = spans.with_columns(line_start=start, line_end=pl.min_horizontal(end.fill_null(last), last))
-    key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
-    keyed = clamped.with_columns(place=pl.coalesce("path", "path_given"))
-    twice = keyed.filter(keyed.select(key).is_duplicated()).with_columns(first=pl.col("position").min().over(key))
-    # Both documents may be in one entry of the file, and so have the same position.
-    again = later if (later := twice.filter(pl.col("position") > pl.col("first"))).height else twice
-    shown = pl.format("item {}: {} is also in {} {}", "item_id", written(), pl.lit(job.input_file.unit), "first")
+    lists = clamped.select("item", pl.coalesce("path", "path_given"), "line_start", "line_end", "nth", "chunk_no")
+    twice, shown = clamped.filter(lists.is_duplicated()), pl.format("item {}: {}", "item_id", written())
     hint = "List each chunk once per item; two spellings of a path are the same path."
-    refuse(job.input_file, again, "a document listed twice for an item", shown=shown, hint=hint)
+    refuse(job.input_file, twice, "a document listed twice for an item", shown=shown, hint=hint)
     return _numbered(job, measured(job.lake, clamped))
 
 

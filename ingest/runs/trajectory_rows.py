@@ -108,11 +108,9 @@ def read_trajectories(job: ImportJob) -> pl.DataFrame:
     known = answers.filter(is_known)
     twice = known.filter(is_whole).filter(pl.col("item_id").is_duplicated())
     if not twice.is_empty():
-        places = twice.group_by("item_id", maintain_order=True).agg("position")
-        shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
-        what = f"more than one trajectory of {counted(len(shown), 'item')}"
+        shown = [f"{position}: item {item_id[:80]}" for position, item_id in twice["position", "item_id"].iter_rows()]
         hint = "Import each attempt separately, under a system name of its own."
-        raise job.input_file.wrong(what, examples=shown, hint=hint)
+        raise job.input_file.wrong(what="more than one trajectory of an item", examples=shown, hint=hint)
     kept = known.sort(~is_whole, "trajectory").unique("item_id", keep="first", maintain_order=True)
     left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
     for item_id, position, failed in left.iter_rows():
@@ -190,13 +188,10 @@ def with_costs(job: ImportJob, answers: pl.DataFrame) -> pl.DataFrame:
         none = f"; it has no price of {listed(sorted(unpriced))}" if unpriced else ""
         job.notes.append(f"{counted(costs['prices'].count(), 'item')} priced by {prices_name}{none}")
     if request.resolved:
-        # Compared with all items of the benchmark, as the import may be of a single one.
-        items = job.lake.scan("items", benchmark=request.benchmark).select("item_id", "upstream_id").collect()
-        if not request.skip_unknown and outcomes.keys().isdisjoint({*items["item_id"], *items["upstream_id"]}):
-            what = f"{request.resolved.name} has no item of {request.benchmark}"
-            examples = [ascii(name[:120]) for name in list(outcomes)[:3]]
+        if not request.skip_unknown and outcomes.keys().isdisjoint([*upstream, *upstream.values()]):
+            what, examples = f"{request.resolved.name} has no item of {request.benchmark}", map(ascii, outcomes)
             hint = f"{LIKE_OUTCOMES} --skip-unknown accepts it anyway."
-            raise job.input_file.wrong(what, examples=examples, hint=hint)
+            raise job.input_file.wrong(what, examples=[*examples], hint=hint)
         n, n_resolved = counted(costs["resolved"].count(), "item"), costs["resolved"].sum()
         job.notes.append(f"{n} with an outcome in {request.resolved.name}: {n_resolved:,} resolved")
     return answers.with_columns(costs)

@@ -6,7 +6,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer, first_object
 from ingest.runs.ranking_rows import framed, row_of
-from ingest.runs.values import count_at
+from ingest.runs.values import count_at, object_at, objects_at
 from ingest.sources.input_file import InputFile
 
 _COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
@@ -18,45 +18,40 @@ _Row = tuple[str, int | None, int | None, float | None]  # path, first line from
 
 
 def parse_answer(answer: Mapping[str, object]) -> tuple[Sequence[_Row], str | None]:
-    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer.
-
-    Whether the results' files and lines exist is not checked.
-    """
+    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer."""
     if isinstance(error := answer.get("error"), str):
         return (), error or "the program gives no reason"
     results = answer.get("results")
     if not isinstance(results, list):
         raise ValueError("`results` must be a list")
-    rows = [_row(f"result {number}", result) for number, result in enumerate(results, start=1)]
+    rows = [_row(number, result) for number, result in enumerate(results, start=1)]
     scores = [score for _, _, _, score in rows if score is not None]
     if scores and len(scores) < len(rows):
         raise ValueError("some results have a score and some have none")
     return sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows, None
 
 
-def _row(name: str, result: object) -> _Row:
-    if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
-        raise ValueError(f"{name}: it must be an object with a `path`")
-    if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
-        raise ValueError(f"{name}: unknown key {unknown[0]!a}; there is path, start, end and score")
-    start, end, score = result.get("start"), result.get("end"), result.get("score")
-    if (start, end) != (None, None) and not 1 <= (count_at(start) or 0) <= (count_at(end) or 0):
-        raise ValueError(f"{name}: start and end must be lines from 1 ({path}: {start!r:.40}, {end!r:.40})")
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if score is not None and not (is_number and abs(score) < 1e308):
-        raise ValueError(f"{name}: a score that is not a finite number ({path}: {score!r:.40})")
-    return path, None if start is None else start - 1, end, None if score is None else float(score)
+def _row(number: int, result: object) -> _Row:
+    row = object_at(result)
+    path, start, end, score = (row.get(key) for key in ("path", "start", "end", "score"))
+    first, last = count_at(start), count_at(end)
+    has_lines = (start, end) == (None, None) or 1 <= (first or 0) <= (last or 0)
+    has_score = isinstance(score, int | float) and not isinstance(score, bool) and abs(score) < 1e308
+    is_known = row.keys() <= {"path", "start", "end", "score"} and (has_score or score is None)
+    if not (isinstance(path, str) and has_lines and is_known):
+        keys = "a path, maybe start and end (lines from 1) and a finite score, and no other keys"
+        raise ValueError(f"result {number}: expected {keys}, not {ascii(result)[:160]}")
+    return path, None if first is None else first - 1, last, float(score) if isinstance(score, int | float) else None
 
 
 def _answer(row: Mapping[str, object]) -> Mapping[str, object]:
     """A row of a file under the keys of an answer, its results without texts and ranks."""
     item, listed = (next((key for key in keys if key in row), keys[0]) for keys in (_IDS, _LISTS))
-    results = row.get(listed)
-    if isinstance(results, list):
-        results = [
-            {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
-            for result in (result if isinstance(result, dict) else {"": result} for result in results)
-        ]
+    renamed = [
+        {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
+        for result in objects_at(row, listed)
+    ]
+    results = renamed if isinstance(row.get(listed), list) else None
     return {"id": row.get(item), "results": results, "error": row.get("error")}
 
 
@@ -67,7 +62,6 @@ def _is_answer(row: Mapping[str, object]) -> bool:
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """One row per result; an item without results has one row without a path."""
-    seen: dict[str, int] = {}
     for lines in input_file.lines():
         rows: list[tuple[object, ...]] = []
         for position, text in lines.iter_rows():
@@ -78,8 +72,6 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
                 results, error = parse_answer(answer)
             except ValueError as fault:
                 raise input_file.wrong(f"line {position}, item {item_id!a}: {fault}") from fault
-            if (first := seen.setdefault(item_id, position)) != position:
-                raise input_file.wrong(f"line {position}: item {item_id!a} is in line {first} too")
             for rank, (path, start, end, score) in enumerate(results, start=1):
                 rows.append((position, item_id, path, start, end, rank, score, None))
             if not results:

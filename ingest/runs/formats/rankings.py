@@ -25,7 +25,6 @@ COLUMN_NAMES: Mapping[str, str] = {
     "score": "score", "query_sha256": "query_sha256",
 }  # fmt: skip
 """The name of a column in a header → its meaning."""
-_NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
 
@@ -74,55 +73,41 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
         if not columns:
             header, mark = _names_in(str(rows["text"][0]) if rows.height else "")
             if unknown := [name for name in header if name not in COLUMN_NAMES]:
-                hint = did_you_mean(unknown[0], COLUMN_NAMES)
-                hint = hint if unknown[0] else "A column without a name is an index: write the table without it."
-                raise input_file.wrong(what=f"unknown column {unknown[0]!r} in the header", hint=hint)
+                what = f"unknown column {unknown[0]!r} in the header"
+                raise input_file.wrong(what, hint=did_you_mean(unknown[0], COLUMN_NAMES))
             columns = [COLUMN_NAMES[name] for name in header]
             check_columns(input_file, columns)
-            rows = rows.slice(1)  # without the header
+            rows = rows.slice(1)
         # Values between commas may be in quotes, but contain none.
         text = pl.col("text").str.replace_all('"', "", literal=True) if mark == "," else pl.col("text")
         fields = text.str.split(mark)
         uneven = rows.filter(fields.list.len() != len(columns))
         refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
         table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
-        blank = [pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns]
-        yield as_numbers(input_file, table.with_columns(blank), *_NUMBERS)
+        yield as_numbers(input_file, table, "rank", "score", "line_start", "line_end")
 
 
 def recognise_scores(head: bytes, name: str) -> bool:
     """Whether there is a single object, all of whose values are objects of numbers."""
     objects = objects_in(head) if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ()
-    return len(objects) == 1 and all(map(_is_list_of_scores, objects[0].values()))
-
-
-def _is_list_of_scores(value: object) -> bool:
-    return isinstance(value, dict) and not any(isinstance(score, str | dict | list) for score in value.values())
-
-
-class _Pairs(list[tuple[str, object]]):
-    """The pairs of an object in file order; a name that occurs twice has two pairs."""
+    lists = objects[0].values() if len(objects) == 1 else [None]
+    return all(
+        isinstance(scores, dict) and not any(isinstance(score, str | dict | list) for score in scores.values())
+        for scores in lists
+    )
 
 
 def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
-    """One row per score, query by query; a name that occurs twice in a list has two rows."""
+    """One row per score, query by query."""
     # A whole number may be too large for a float.
-    document = input_file.json(partial(json.loads, object_pairs_hook=_Pairs, parse_int=float))
-    if not isinstance(document, _Pairs):
+    document = input_file.json(partial(json.loads, parse_int=float))
+    if not isinstance(document, dict):
         raise input_file.wrong(what="it is no object")
-    rows, seen = list[tuple[object, ...]](), set[str]()
-    for position, (item_id, scores) in enumerate(document, start=1):
-        if not isinstance(scores, _Pairs):
+    rows = list[tuple[object, ...]]()
+    for position, (item_id, scores) in enumerate(document.items(), start=1):
+        if not isinstance(scores, dict) or not all(isinstance(score, float) for score in scores.values()):
             raise input_file.wrong(what=f"entry {position}: item {item_id!a} has no object {{document: score}}")
-        if item_id in seen:
-            raise input_file.wrong(what=f"entry {position}: the query {item_id!a} occurs twice")
-        seen.add(item_id)
-        for name, score in scores:
-            if not isinstance(score, float):
-                raise input_file.wrong(what=f"entry {position}, item {item_id!a}: the score of {name!a} is no number")
-            rows.append((position, item_id, name, score))
-        if not scores:
-            rows.append((position, item_id, None, None))
+        rows += [(position, item_id, *pair) for pair in scores.items()] or [(position, item_id, None, None)]
         if len(rows) >= _ROWS_AT_ONCE:
             yield framed(input_file, rows, _SCORES)
             rows.clear()
@@ -132,40 +117,32 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows in batches; of the table `hits`, only those of the part `ranking`."""
-    position, runs = 0, set[str]()
+
+    def wanted(columns: Sequence[str]) -> list[str]:
+        check_columns(input_file, columns)
+        lines = ("path", "path_given", "line_start", "line_end", "chunk_no")
+        location = ("document",) if "document" in columns else lines
+        known = ("run_id", "part", "item_id", *location, "rank", "score", "query_sha256")
+        return [name for name in known if name in columns]
+
+    n_before, runs = 0, set[str]()
     try:
-        for frame in read_frames(input_file.entry, partial(_wanted, input_file), MAX_TABLE_BYTES):
-            rows = _rows(input_file, frame.with_row_index("position", position + 1))
-            position += frame.height
-            if "run_id" in frame.columns:
-                runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
+        for frame in read_frames(input_file.entry, wanted, MAX_TABLE_BYTES):
+            rows = frame.cast(kinds_of(frame.columns)).with_row_index("position", n_before + 1)
+            n_before += frame.height
+            if "run_id" in rows.columns:
+                runs |= {*rows["run_id"].unique()}
             if len(runs) > 1:
                 raise input_file.wrong("the file holds several runs", hint="Import them one by one: a file each.")
+            if "part" in rows.columns:
+                rows = rows.filter(part="ranking")
+            if "path_given" in rows.columns:
+                rows = rows.with_columns(path=pl.coalesce("path", "path_given"))
             if rows.height:
-                yield rows
+                texts = pl.col("^(?:item_id|document|path)$").fill_null("")
+                yield rows.drop("run_id", "part", "path_given", strict=False).with_columns(texts)
     except pl.exceptions.PolarsError as error:
         raise input_file.wrong(what=f"the Parquet cannot be read: {str(error).splitlines()[0][:200]}") from error
-
-
-def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
-    check_columns(input_file, columns)
-    location = ("document",) if "document" in columns else ("path", "path_given", "line_start", "line_end", "chunk_no")
-    wanted = ("run_id", "part", "item_id", *location, "rank", "score", "query_sha256")
-    return [name for name in wanted if name in columns]
-
-
-def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
-    for name, kind in frame.schema.items():
-        if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
-            wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
-            raise input_file.wrong(what=f"the column {name} has {kind}, expected {wanted}")
-    if "part" in frame.columns:
-        frame = frame.filter(pl.col("part").cast(pl.String) == "ranking")
-    if "path_given" in frame.columns:
-        frame = frame.with_columns(pl.coalesce("path", "path_given").alias("path"))
-    names = [name for name in frame.columns if name not in ("position", "run_id", "part", "path_given")]
-    filled = [pl.col(name).fill_null("") for name in ("item_id", "document", "path") if name in names]
-    return frame.select("position", *names).cast(kinds_of(names)).with_columns(filled)
 
 
 TREC = Importer(

@@ -32,20 +32,16 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     levels = input_file.json(parsed_json)
     if not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"} or not levels:
         raise input_file.wrong(what="it is no object of easy and hard")
-    for level, entries in levels.items():
-        if not isinstance(entries, list):
-            raise input_file.wrong(what=f"{level} is no list")
+    for level in levels:
         rows: list[tuple[object, ...]] = []
-        for number, entry in enumerate(entries):
+        for number, entry in enumerate(list_at(levels, level)):
             item_id = f"{subset}/test/{level}/{number}"
             # Of lists for several lengths of query, the task's counts; a single list counts whatever its length.
-            lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
-            if not lists or (_OFFICIAL not in lists and len(lists) > 1):
-                has = f"it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
-                raise input_file.wrong(what=f"{level}[{number}]: {has}")
-            candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
+            lists = {key: value for key, value in object_at(entry).items() if key != _GOLD}
+            candidates = lists.get(_OFFICIAL, next(iter(lists.values())) if len(lists) == 1 else None)
             if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
-                raise input_file.wrong(what=f"{level}[{number}]: no list of candidates' numbers from 0")
+                what = f"{level}[{number}]: no list of candidates' numbers from 0 for queries of {_OFFICIAL} lines"
+                raise input_file.wrong(what)
             gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)

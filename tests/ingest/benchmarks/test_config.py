@@ -109,8 +109,8 @@ def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str
 
 
 CLASHES = {
-    "a source": (["--source", "sample"], "--config and --source both name data"),
-    "another benchmark": (["repobench-r"], "describes repoeval, not repobench-r"),
+    "a source": (["--source", "sample"], "--config cannot go with --source"),
+    "another benchmark": (["repobench-r"], "unknown benchmark 'repobench-r'"),
     "another subset": (["--subsets", "line-2k"], "unknown subset 'line-2k'"),
 }
 
@@ -130,7 +130,7 @@ def test_own_data_and_other_data_never_replace_each_other(source: Path, tmp_path
     answer = put(tmp_path / "answer.trec", b"function-2k/zoo_animals/0 Q0 cats.py:0-2 1 1.0 mine\n")
     command("ingest", "run", answer, "--benchmark", "repoeval", "--system", "mine", "--lake", lake).done()
     before = stored(lake)
-    what = "RepoEval: the lake holds the published data, and 1 imported run; data labelled ours would replace it"
+    what = "RepoEval: the lake holds the published data; data labelled ours would replace it"
     ingest_own(config := lay_out(tmp_path / "ours"), lake).refused(Exit.USAGE, what, "--lake FOLDER")
     assert stored(lake) == before
     own = tmp_path / "own"

@@ -47,7 +47,9 @@ def test_of_the_items_that_are_named_those_without_an_answer_failed(lake: Lake, 
     file = put(tmp_path / "given.txt", trec([(item, "cats.py", 1, 1) for item in (ITEMS[0], ITEMS[3])]))
     items = f"{ITEMS[0]},{ITEMS[1]},{LAST}"
     options = ("--items", items, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
-    command("ingest", "run", file, *options).refused(Exit.INVALID, "the file names 1 item not asked by repoeval/prompt")
+    command("ingest", "run", file, *options).refused(
+        Exit.INVALID, "not every item of the file is in repoeval/prompt (1 unknown)"
+    )
     ran = command("ingest", "run", file, "--skip-unknown", *options)
     assert "ingest: 1 of 3 items, 2 missing" in ran.err
     missing = [(item, "missing", "no ranking in given.txt") for item in (ITEMS[1], LAST)]
@@ -89,7 +91,7 @@ def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
     assert (result.counts["n_rejected"], result.counts["n_unknown"], result.outcome("x", "").code) == (0, 1, Exit.DONE)
     (reject,) = lake.read("rejects").rows(named=True)
     assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
-    assert reject["reason"] == "not an item of repoeval/prompt here: 2 rows skipped"
+    assert reject["reason"] == "not an item of repoeval/prompt"
     assert hits(lake, "path") == [("rockets/orbit.py",)]
 
 
@@ -149,7 +151,7 @@ def test_check_without_a_name_ends_in_a_command_that_can_be_typed(lake: Lake, tm
     checked = command("ingest", "check", file, "--benchmark", "repoeval", "--lake", lake.root)
     words = shlex.split(checked.err.rstrip().rpartition("next: ")[2])
     assert words[1:4] == ["-m", "ingest", "run"]
-    assert words[-2:] == ["--system", "my-answers"]
+    assert words[-2:] == ["--system", "NAME"]
     command(*words[2:]).ended(checked.code)
 
 

@@ -67,7 +67,7 @@ def test_a_folder_or_zip_of_one_file_per_item_is_read(lake: Lake, how: str) -> N
     entries = {**BY_ITEM, "notes.txt": b"none", "a/preds.json": b'{"x": {"model_patch": ""}}', "empty": b""}
     result = imported(lake, wrapped(lake, how, entries))
     assert (result.counts["n_done"], result.counts["n_skipped"], result.counts["n_rejected"]) == (3, 3, 0)
-    assert "files skipped: 3 that are not trajectories" in result.outcome("x", "").warnings
+    assert "skipped: 3 files that are not trajectories" in result.outcome("x", "").warnings
 
 
 @pytest.mark.parametrize("path", [f"{ROCKETS}.traj.json", f"{ROCKETS}/run.traj.json", f"x/{ROCKETS}.1/a.traj.json"])

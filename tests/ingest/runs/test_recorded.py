@@ -40,7 +40,7 @@ def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_
 def test_a_run_of_items_that_the_lake_holds_none_of_is_said_and_no_reject(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"far.jsonl": jsonl(unified("a__far-1")), "one.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported")]
-    assert result.warnings[0] == "left out: far: the lake holds none of its items"
+    assert result.warnings[0] == "far is not scored: no item of the file is in contextbench/issue (1 unknown)"
     assert (result.rejected, refused(lake)) == (0, [])
 
 

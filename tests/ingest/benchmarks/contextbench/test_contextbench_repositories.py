@@ -179,7 +179,7 @@ def test_what_to_do_without_the_hub_works(tmp_path: Path, monkeypatch: pytest.Mo
     [
         (
             parquet([row(problem_statement=None)]),
-            "no item can be scored: acme__rockets-1: `problem_statement` must",
+            "1 item cannot be scored: acme__rockets-1: `problem_statement` must",
         ),
         (b"no Parquet", "nothing could be read: data/train.parquet, the whole file: "),
     ],
