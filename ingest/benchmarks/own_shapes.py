@@ -25,7 +25,7 @@ from ingest.sources.hub import HubRows, entry_of, is_saved
 from ingest.sources.repository import RepositoryError
 from ingest.sources.rows import JsonObject, format_of, read_rows
 from ingest.sources.tree import Entry
-from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
+from lake.errors import MAX_EXAMPLES, Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_FILE_BYTES
 from lake.text import counted, listed
 
@@ -105,7 +105,7 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         reasons = [f"{reject.position}: {reject.reason}" for reject in unread]
         hint = "Rows are JSON Lines, JSON, Parquet, or values between tabs or commas with a line of names."
         raise GoldspanError("it holds no rows", where=items, examples=reasons, hint=hint, code=Exit.INVALID)
-    keys, notes, problems = {key for row in head for key in row}, list[str](), list[str]()
+    keys, notes, problems, near = {key for row in head for key in row}, list[str](), list[str](), ""
     paths = list(dict.fromkeys(path for row in head for path in _paths(row)))
     if fields.get("gold", "patch") == "patch" and (keys >= rows.MULTI or keys >= rows.WITH_PATCH):
         fields["gold"] = "patch"
@@ -121,9 +121,10 @@ def _layout(entry: Entry, fields: dict[str, str], items: str) -> list[str]:
         notes.append(f"the {meaning} is {path}" if path else f"no key names a {meaning}")
         if not path and (field in fields or field in ("problem_statement", "gold")):
             problems.append(f"no row has the {meaning} ({', '.join(used[field])})")
+            near = near or did_you_mean(used[field][0].partition("[")[0], paths if field in fields else [])
     if problems:
         needed = f" Rows with a patch need {listed(sorted(rows.WITH_PATCH))}." if "patch" in keys else ""
-        hint = f"Its rows have {listed(paths)}.{needed} {_OPTIONS}"
+        hint = f"{near or f'Its rows have {listed(paths)}.'}{needed} {_OPTIONS}"
         raise GoldspanError(f"unknown row layout: {'; '.join(problems)}", where=items, hint=hint, code=Exit.INVALID)
     return [", ".join(notes)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import count
 from operator import itemgetter
 
@@ -14,7 +14,7 @@ from tree_sitter import Node
 from ingest.contents.definitions import docs_definitions, ending_of
 from ingest.mining.names import Task, parsed_sources
 from lake.fingerprint import sha256_of
-from lake.text import REGEX_TOKEN
+from lake.text import regex_tokens
 
 PROMPT_TOKENS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """The maximum number of `regex` tokens in a prompt. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
@@ -89,12 +89,21 @@ def mine_functions(repository: str, contents: Mapping[str, bytes], left_out: Cou
             yield Task(identity, path, start, "".join(lines[start:end]), row)
 
 
+_tokens = lru_cache(maxsize=1 << 14)(regex_tokens)
+
+
 def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
     """The last `limit` tokens of the text before a line, right-stripped, and the line in which they start."""
-    text = "".join(lines[:hole])
-    starts = [match.start() for match in re.finditer(REGEX_TOKEN, text)]
-    cut = starts[-limit] if len(starts) >= limit else 0
-    return text[cut:].rstrip(), text.count("\n", 0, cut)
+    left = limit
+    for at in range(hole - 1, -1, -1):
+        tokens = _tokens(lines[at])
+        if len(tokens) >= left:
+            cut = len(lines[at])
+            for token in tokens[len(tokens) - left :][::-1]:
+                cut = lines[at].rindex(token, 0, cut)
+            return (lines[at][cut:] + "".join(lines[at + 1 : hole])).rstrip(), at
+        left -= len(tokens)
+    return "".join(lines[:hole]).rstrip(), 0
 
 
 def _hole(function: Node, lines: list[str]) -> tuple[int, int] | str:
