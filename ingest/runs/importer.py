@@ -124,13 +124,14 @@ def first_object(head: bytes) -> JsonRecord:
 
 
 def item_of(row: JsonRecord) -> str:
-    """The item that an object names; empty if it names none."""
-    return first_text(row, IDS)
+    """The item that an object, or its `extra`, names; empty if it names none."""
+    return first_text(row, IDS) or first_text(row.get("extra"), IDS)
 
 
 def recorded_patch(row: JsonRecord) -> str | None:
-    """The patch that an object holds, under any of the usual keys; None if it holds none."""
-    return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
+    """The patch that an object, its `test_result` or its `extra` holds under a usual key; None if there is none."""
+    parts = (object_at(row, "test_result"), row, object_at(row, "extra"))
+    return next((patch for part in parts for key in _PATCHES if isinstance(patch := part.get(key), str)), None)
 
 
 def patch_path(path: str) -> str:

@@ -17,7 +17,7 @@ from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
 from ingest.rejects import Rejects
 from ingest.runs.find_trajectories import TrajectoryFiles, trajectory_files
-from ingest.runs.formats.answers import ANSWERS, parse_answer
+from ingest.runs.formats.rankings import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Say, Search
 from ingest.sources.input_file import InputFile

@@ -57,21 +57,15 @@ class TokenCounts:
     @classmethod
     def of(cls, usage: object) -> "TokenCounts | None":
         """The counts in a usage object of a provider or an agent, for one or several answers; None if it has none."""
-        details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _INPUT, _CACHED, _WRITTEN, _OUTPUT))
+        flat = {"cached_tokens": at(usage, "prompt_tokens_details", "cached_tokens"), **object_at(usage)}
+        given = ([count_at(flat, name) for name in names] for names in (_PROMPT, _INPUT, _CACHED, _WRITTEN, _OUTPUT))
         largest = (max((count for count in counts if count is not None), default=None) for counts in given)
         prompt, fresh, cached, written, output = largest
-        cached = details if cached is None else max(cached, details or 0)
         n_input = fresh if prompt is None else prompt
         if n_input is None:
             return None
-        includes_cached = prompt is not None or (isinstance(usage, dict) and "cached_input_tokens" in usage)
+        includes_cached = prompt is not None or "cached_input_tokens" in flat
         return (cls.of_prompt if includes_cached else cls)(n_input, cached, written, output or 0)
-
-    def __add__(self, other: "TokenCounts") -> "TokenCounts":
-        pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
-        cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
-        return TokenCounts(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,9 @@ class AgentUsage:
 
     def with_tokens(self, given: Iterable[TokenCounts | None]) -> "AgentUsage":
         """This usage with the sum of some token counts, unless all are 0 or unknown; empty texts become None."""
-        total = vars(sum((tokens for tokens in given if tokens is not None), TokenCounts()))
+        total = Counter[str]()
+        for tokens in filter(None, given):
+            total.update({name: count for name, count in vars(tokens).items() if count is not None})
         known = total if any(total.values()) else {}
         return replace(self, model=self.model or None, exit_status=self.exit_status or None, **known)
 

@@ -1,8 +1,10 @@
-"""Claude Code's records of versions 1.0.56 to 2.1.138: a session's JSON Lines, or what `claude -p` prints as JSON."""
+"""Claude Code's records of versions 1.0.56 to 2.1.138 (a session's JSON Lines, or what `claude -p` prints as JSON).
+
+And Qwen Code's, based on versions 0.10 to 0.24: such rows with messages in Google's form and Gemini CLI's tools.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from ingest.runs.calls.tools import ToolCall
@@ -11,16 +13,14 @@ from ingest.runs.importer import TrajectoryFile, patch_path
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import SYNTHETIC, AgentUsage, TokenCounts, dollars_at, seconds_of
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
-from ingest.sources.tree import UnreadableFileError
 
-_SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
-"""Attachments that show parts of files without a call by the agent; they are not steps."""
 _FAILED = re.compile(r"\AExit code [0-9]+(?:\n|\Z)")  # the first row of a failed command's output
 _NOTES = re.compile(
     r"(?:\A|\n\n)\[(?:(?:stdout|stderr)\]\n|(?:exit_code|interrupted|is_image|metadata)\] |error\] tool reported)"
 )
 """The text that Harbor appends to an output: the output again, and other data of the session about it."""
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
+_QWEN_COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -31,17 +31,18 @@ def _is_event(row: JsonRecord) -> bool:
     return is_message and not row.keys().isdisjoint(("sessionId", "uuid", "parentUuid", "parent_tool_use_id"))
 
 
-class Record:
-    """A session: `subagents` (id → file), `recorded` (ids of those in its rows)."""
+class _Record:
+    """The events of a session's rows: `subagents` (id → file), `recorded` (ids of those in its rows)."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
+    def __init__(self, session: Session, rows: Sequence[JsonRecord]) -> None:
+        self.session, self.rows = session, rows
+        folder = f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
         below = [file for path, file in sorted(session.file.all.items()) if path.startswith(folder)]
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
 
     def __iter__(self) -> Iterator[Event]:
-        yield from self.events_of(self.session.parts[0])
+        yield from self.events_of(self.rows)
         for path in sorted({file.path for file in self.subagents.values()} - self.session.opened):
             yield Note("unread", f"file {path.rpartition('/')[2]}")
 
@@ -58,8 +59,6 @@ class Record:
             is_own = event.get("isSidechain") is not True and not event.get("parent_tool_use_id")
             yield Note("folder", str_at(event, "cwd"))
             yield Note("model", str_at(message, "model") if is_own else "")
-            if (attached := str_at(event, "attachment", "type")) in _SHOWN:
-                yield Note("unread", f"attachment {attached}")
             if kind == "result":
                 yield Note("answer", str_at(event, "result"))
                 yield totals(event, seconds_of(events))
@@ -94,11 +93,7 @@ class Record:
             # Before version 2.1 the id was in the row itself, as it still is in all rows of a subagent.
             of_row = "" if event.get("isSidechain") is True else str_at(event, "agentId")
             name = str_at(beside, "agentId") or of_row or (match[1] if match else "")
-            # The subagent's file: by the id in the result, else by the task that it was given.
-            task = str_at(call.arguments, "prompt")
-            by_task = (file for file in self.subagents.values() if task and not name and _task_of(file) == task)
-            by_name = self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl")
-            begun.append(by_name if name else next(by_task, None))
+            begun.append(self.subagents.get(name) or self.session.file.beside(f"agent-{name}.jsonl"))
             if begun == [None] and name and self.recorded.isdisjoint((name, call.call_id)):
                 yield Note("unread", "subagent whose file is missing")
         if workflow := str_at(beside, "transcriptDir").rstrip("/").rpartition("/")[2]:
@@ -124,12 +119,6 @@ def _results(event: JsonRecord) -> list[JsonRecord]:
     return [part for part in objects_at(event, "message", "content") if part.get("type") == "tool_result"]
 
 
-def _task_of(file: TrajectoryFile) -> str:
-    with suppress(UnreadableFileError):
-        return next((content_of(row.get("message")) for _, row in replace(file, damages=[]).objects()), "")
-    return ""
-
-
 def totals(end: JsonRecord, seconds: float | None = None) -> AgentUsage:
     """The usage in the row that ends what `claude -p` or Cursor CLI prints."""
     by_model = [TokenCounts.of(model) for model in object_at(end, "modelUsage").values()]
@@ -139,12 +128,31 @@ def totals(end: JsonRecord, seconds: float | None = None) -> AgentUsage:
     return usage.with_tokens(by_model or [TokenCounts.of(end.get("usage"))])
 
 
+def _row_of_claude(row: JsonRecord) -> JsonRecord:
+    parts = [gemini_cli.of_google(part) for part in objects_at(row, "message", "parts")]
+    if str_at(row, "toolCallResult", "status") in ("error", "cancelled"):
+        parts = [{**part, "is_error": True} for part in parts]
+    tokens = gemini_cli.tokens_of(row.get("usageMetadata"), _QWEN_COUNTS) if row.get("type") == "assistant" else None
+    usage = tokens and {
+        "input_tokens": tokens.n_input, "cache_read_input_tokens": tokens.n_cached, "output_tokens": tokens.n_output
+    }  # fmt: skip
+    return {**row, "message": {"id": row.get("uuid"), "model": row.get("model"), "content": parts, "usage": usage}}
+
+
 CLAUDE_CODE = session_importer(
     "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
     holders=("events", "response", "session", "messages"), is_event=_is_event,
-    events_of=Record,
+    events_of=lambda session: _Record(session, session.parts[0]),
     # A subagent's file next to its session; one in a folder `subagents` is read only if its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), f"{patch_path(path).removesuffix('.patch')}/"],
     example='{"type": "assistant", "sessionId": "…", "cwd": "/testbed", "message": {"content": []}}',
+)  # fmt: skip
+QWEN_CODE = session_importer(
+    "qwen-code", "Qwen Code sessions", "A session's .jsonl",
+    aliases=("qwen",), holders=("events",),
+    events_of=lambda session: _Record(session, list(map(_row_of_claude, session.parts[0]))),
+    is_event=lambda row: "sessionId" in row and str_at(row, "message", "role") in ("user", "model")
+        and bool(objects_at(row, "message", "parts")),
+    example='{"type": "assistant", "sessionId": "…", "message": {"role": "model", "parts": [{"text": "…"}]}}',
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rankings as TREC runs, tables with a header (BEIR's too), scores as JSON, and Parquet."""
+"""Rankings as TREC runs, tables with a header (BEIR's too), scores as JSON, Parquet, and answers of search programs."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from functools import partial
 
 import polars as pl
 
-from ingest.runs.importer import Importer
-from ingest.runs.ranking_rows import as_numbers, check_columns, framed, kinds_of, refuse
-from ingest.runs.values import objects_in
+from ingest.runs.importer import Importer, first_object
+from ingest.runs.ranking_rows import as_numbers, check_columns, framed, kinds_of, refuse, row_of
+from ingest.runs.values import count_at, objects_in
 from ingest.sources.input_file import InputFile
 from ingest.sources.rows import read_frames
 from lake.errors import did_you_mean
@@ -17,7 +17,6 @@ from lake.limits import MAX_TABLE_BYTES
 
 # The document may hold spaces; the other five columns may not.
 _TREC_ROW = r"^\s*(\S+)\s+(\S+)\s+(.+?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
-_TREC_EXAMPLE = "function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run"
 COLUMN_NAMES: Mapping[str, str] = {
     "item_id": "item_id", "item": "item_id", "query": "item_id", "qid": "item_id", "query_id": "item_id",
     "query-id": "item_id", "document": "document", "doc": "document", "docid": "document", "doc_id": "document",
@@ -28,6 +27,11 @@ COLUMN_NAMES: Mapping[str, str] = {
 _NUMBERS = ("rank", "score", "line_start", "line_end")
 _ROWS_AT_ONCE = 500_000
 _SCORES = ("position", "item_id", "document", "score")
+_ANSWER_COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
+_IDS, _LISTS = ("id", "instance_id", "item_id", "query_id"), ("results", "hits", "regions")
+_KEYS = {"docid": "path", "file": "path", "file_path": "path", "start_line": "start", "end_line": "end"}
+_BESIDE = {"text", "content", "rank"}
+_Result = tuple[str, int | None, int | None, float | None]  # path, first line from 0, line after the last, score
 
 
 def recognise_trec(head: bytes, name: str) -> bool:
@@ -93,11 +97,9 @@ def read_table(input_file: InputFile) -> Iterator[pl.DataFrame]:
 def recognise_scores(head: bytes, name: str) -> bool:
     """Whether there is a single object, all of whose values are objects of numbers."""
     objects = objects_in(head) if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else ()
-    return len(objects) == 1 and all(map(_is_list_of_scores, objects[0].values()))
-
-
-def _is_list_of_scores(value: object) -> bool:
-    return isinstance(value, dict) and not any(isinstance(score, str | dict | list) for score in value.values())
+    lists = [*objects[0].values()] if len(objects) == 1 else [None]
+    scores = (score for scores in lists if isinstance(scores, dict) for score in scores.values())
+    return all(isinstance(each, dict) for each in lists) and not any(isinstance(n, str | dict | list) for n in scores)
 
 
 class _Pairs(list[tuple[str, object]]):
@@ -112,17 +114,12 @@ def read_scores(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="it is no object")
     rows, seen = list[tuple[object, ...]](), set[str]()
     for position, (item_id, scores) in enumerate(document, start=1):
-        if not isinstance(scores, _Pairs):
-            raise input_file.wrong(what=f"entry {position}: item {item_id!a} has no object {{document: score}}")
+        if not isinstance(scores, _Pairs) or not all(isinstance(score, float) for _, score in scores):
+            raise input_file.wrong(what=f"entry {position}: item {item_id!a} has no object {{document: number}}")
         if item_id in seen:
             raise input_file.wrong(what=f"entry {position}: the query {item_id!a} occurs twice")
         seen.add(item_id)
-        for name, score in scores:
-            if not isinstance(score, float):
-                raise input_file.wrong(what=f"entry {position}, item {item_id!a}: the score of {name!a} is no number")
-            rows.append((position, item_id, name, score))
-        if not scores:
-            rows.append((position, item_id, None, None))
+        rows += [(position, item_id, *pair) for pair in scores] or [(position, item_id, None, None)]
         if len(rows) >= _ROWS_AT_ONCE:
             yield framed(input_file, rows, _SCORES)
             rows.clear()
@@ -149,9 +146,9 @@ def _read_parquet(input_file: InputFile) -> Iterator[pl.DataFrame]:
 
 def _wanted(input_file: InputFile, columns: Sequence[str]) -> list[str]:
     check_columns(input_file, columns)
+    others = ("run_id", "part", "item_id", "rank", "score", "query_sha256")
     location = ("document",) if "document" in columns else ("path", "path_given", "line_start", "line_end", "chunk_no")
-    wanted = ("run_id", "part", "item_id", *location, "rank", "score", "query_sha256")
-    return [name for name in wanted if name in columns]
+    return [name for name in (*location, *others) if name in columns]
 
 
 def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
@@ -168,11 +165,82 @@ def _rows(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select("position", *names).cast(kinds_of(names)).with_columns(filled)
 
 
+def parse_answer(answer: Mapping[str, object]) -> tuple[Sequence[_Result], str | None]:
+    """An answer's results, by score if they have any, or the program's error; a ValueError if it is no answer.
+
+    Whether the results' files and lines exist is not checked.
+    """
+    if isinstance(error := answer.get("error"), str):
+        return (), error or "the program gives no reason"
+    results = answer.get("results")
+    if not isinstance(results, list):
+        raise ValueError("`results` must be a list")
+    rows = [_result(f"result {number}", result) for number, result in enumerate(results, start=1)]
+    scores = [score for _, _, _, score in rows if score is not None]
+    if scores and len(scores) < len(rows):
+        raise ValueError("some results have a score and some have none")
+    return sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows, None
+
+
+def _result(name: str, result: object) -> _Result:
+    if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
+        raise ValueError(f"{name}: it must be an object with a `path`")
+    if unknown := sorted(map(str, result.keys() - {"path", "start", "end", "score"})):
+        raise ValueError(f"{name}: unknown key {unknown[0]!a}; there is path, start, end and score")
+    start, end, score = result.get("start"), result.get("end"), result.get("score")
+    if (start, end) != (None, None) and not 1 <= (count_at(start) or 0) <= (count_at(end) or 0):
+        raise ValueError(f"{name}: start and end must be lines from 1 ({path}: {start!r:.40}, {end!r:.40})")
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    if score is not None and not (is_number and abs(score) < 1e308):
+        raise ValueError(f"{name}: a score that is not a finite number ({path}: {score!r:.40})")
+    return path, None if start is None else start - 1, end, None if score is None else float(score)
+
+
+def _answer(row: Mapping[str, object]) -> Mapping[str, object]:
+    """A row of a file under the keys of an answer, its results without texts and ranks."""
+    item, listed = (next((key for key in keys if key in row), keys[0]) for keys in (_IDS, _LISTS))
+    results = row.get(listed)
+    if isinstance(results, list):
+        results = [
+            {_KEYS.get(key, key): value for key, value in result.items() if key not in _BESIDE}
+            for result in (result if isinstance(result, dict) else {"": result} for result in results)
+        ]
+    return {"id": row.get(item), "results": results, "error": row.get("error")}
+
+
+def _is_answer(row: Mapping[str, object]) -> bool:
+    has_list = any(isinstance(row.get(key), list) for key in _LISTS)
+    return any(key in row for key in _IDS) and (has_list or {"id", "error"} <= row.keys())
+
+
+def read_answers(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """One row per result; an item without results has one row without a path."""
+    seen: dict[str, int] = {}
+    for lines in input_file.lines():
+        rows: list[tuple[object, ...]] = []
+        for position, text in lines.iter_rows():
+            answer = _answer(row_of(input_file, position, text))
+            if not isinstance(item_id := answer.get("id"), str):
+                raise input_file.wrong(f"line {position}: no object with an `id`", examples=[text[:160]])
+            try:
+                results, error = parse_answer(answer)
+            except ValueError as fault:
+                raise input_file.wrong(f"line {position}, item {item_id!a}: {fault}") from fault
+            if (first := seen.setdefault(item_id, position)) != position:
+                raise input_file.wrong(f"line {position}: item {item_id!a} is in line {first} too")
+            for rank, (path, start, end, score) in enumerate(results, start=1):
+                rows.append((position, item_id, path, start, end, rank, score, None))
+            if not results:
+                rows.append((position, item_id, None, None, None, None, None, error))
+        yield framed(input_file, rows, _ANSWER_COLUMNS)
+
+
 TREC = Importer(
     name="trec", title="TREC run",
     meaning="Six columns: query, Q0, document, rank, score, run; plain, .gz or .zst. A space in a name is %20. "
         "If all ranks are equal (all 0, all 1), the scores decide, as in trec_eval.",
-    recognise=recognise_trec, read=read_trec, example=_TREC_EXAMPLE,
+    recognise=recognise_trec, read=read_trec,
+    example="function-2k/acme_rockets/0 Q0 src/engine.py#L10-L20 1 0.93 my-run",
 )  # fmt: skip
 TSV = Importer(
     name="tsv", title="Table of tab- or comma-separated columns", aliases=("beir", "csv"),
@@ -193,4 +261,12 @@ PARQUET = Importer(
         "(0-based, half-open) or document, rank, score or both, and query_sha256 if known.",
     recognise=lambda head, _: head.startswith(b"PAR1"), read=_read_parquet,
     example="item_id, path, line_start, line_end, rank",
+)  # fmt: skip
+ANSWERS = Importer(
+    name="answers", title="Answers of a program",
+    meaning="JSON Lines: id, and results with path, start and end (from 1, inclusive; without them, the whole file) "
+        "and score (without it, the order counts); or id and error, the reason why there are no results. Also "
+        "instance_id with hits (docid, score), as SWE-bench's retrieval writes them, or with regions, as SWE-Explore.",
+    recognise=lambda head, _: _is_answer(first_object(head)), read=read_answers,
+    example='{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}',
 )  # fmt: skip

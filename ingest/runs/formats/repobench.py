@@ -30,22 +30,20 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
     subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
     levels = input_file.json(parsed_json)
-    if not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"} or not levels:
+    if not levels or not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"}:
         raise input_file.wrong(what="it is no object of easy and hard")
     for level, entries in levels.items():
         if not isinstance(entries, list):
             raise input_file.wrong(what=f"{level} is no list")
-        rows: list[tuple[object, ...]] = []
+        rows = list[tuple[object, ...]]()
         for number, entry in enumerate(entries):
             item_id = f"{subset}/test/{level}/{number}"
             # Of lists for several lengths of query, the task's counts; a single list counts whatever its length.
-            lists = {key: value for key, value in entry.items() if key != _GOLD} if isinstance(entry, dict) else {}
-            if not lists or (_OFFICIAL not in lists and len(lists) > 1):
-                has = f"it has lists for queries of {', '.join(map(str, lists)) or 'no'} lines, and none of 3"
-                raise input_file.wrong(what=f"{level}[{number}]: {has}")
-            candidates = lists.get(_OFFICIAL, next(iter(lists.values())))
+            lists = {key: value for key, value in object_at(entry).items() if key != _GOLD}
+            candidates = lists.get(_OFFICIAL, next(iter(lists.values())) if len(lists) == 1 else None)
             if not isinstance(candidates, list) or any(count_at(of) is None for of in candidates):
-                raise input_file.wrong(what=f"{level}[{number}]: no list of candidates' numbers from 0")
+                what = "no list of candidates' numbers from 0 for queries of 3 lines"
+                raise input_file.wrong(what=f"{level}[{number}]: {what}")
             gold = count_at(entry, _GOLD)
             rows += [(number + 1, item_id, gold, rank, of) for rank, of in enumerate(candidates, start=1)]
             rows += [(number + 1, item_id, gold, None, None)] * (not candidates)
