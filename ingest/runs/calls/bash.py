@@ -77,10 +77,9 @@ class _Parser:
         if len(line) > _MAX_CHARACTERS or max(map(line.count, ("|", "(", "<<"))) > _MAX_MARKS:
             return False
         root = syntax_tree(line.encode(errors="replace"), "bash")
-        if isinstance(root, str):
-            return False
-        self._read(root, around)
-        return True
+        if not isinstance(root, str):
+            self._read(root, around)
+        return not isinstance(root, str)
 
     def _add(self, pipeline: Pipeline) -> None:
         """Add a pipeline or, if its first command is a shell with `-c`, what the script given to it runs."""

@@ -145,8 +145,6 @@ def parse_reading(words: CommandWords, *, is_fed: bool = False) -> FileSearch | 
         if any(map(_PRINTS_NO_LINE.fullmatch, rest)):
             return None
         _, operands = options_of(rest, _WITH_VALUE)
-        if name == "git grep" and "--" in rest:
-            operands = (*operands[:1], *rest[rest.index("--") + 1 :])
         has_pattern, is_numbered = (any(map(flag.fullmatch, rest)) for flag in (_PATTERN, _NUMBERS))
         return FileSearch(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered)
     if name == "git show":

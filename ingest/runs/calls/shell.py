@@ -127,8 +127,6 @@ class _Walk:
                 # The newest views end with the rows that the output has for them.
                 self.views[before:], rest = (new, 0) if self.is_told else first_lines(new, left)
                 left = rest if new else left - 1 if name in ("echo", "printf") else 0
-                if len(self.views) - before < len(new):
-                    self.unread.append(f"command {name} whose output was cut off")
             if pipeline.joined_by == "||" and start < before < len(self.views):
                 # Only the shell knew which of the two ran.
                 del self.views[start:]

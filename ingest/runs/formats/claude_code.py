@@ -20,7 +20,6 @@ _NOTES = re.compile(
 )
 """The text that Harbor appends to an output: the output again, and other data of the session about it."""
 _OF_SUBAGENT = re.compile(r"(?:^|/)agent-(?P<id>[^/]*)\.jsonl(?:\.gz|\.zst)?$")
-_QWEN_COUNTS = ("promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount", "totalTokenCount")
 
 
 def _is_event(row: JsonRecord) -> bool:
@@ -132,10 +131,7 @@ def _row_of_claude(row: JsonRecord) -> JsonRecord:
     parts = [gemini_cli.of_google(part) for part in objects_at(row, "message", "parts")]
     if str_at(row, "toolCallResult", "status") in ("error", "cancelled"):
         parts = [{**part, "is_error": True} for part in parts]
-    tokens = gemini_cli.tokens_of(row.get("usageMetadata"), _QWEN_COUNTS) if row.get("type") == "assistant" else None
-    usage = tokens and {
-        "input_tokens": tokens.n_input, "cache_read_input_tokens": tokens.n_cached, "output_tokens": tokens.n_output
-    }  # fmt: skip
+    usage = {"output_tokens": 0, **object_at(row, "usageMetadata")} if row.get("type") == "assistant" else None
     return {**row, "message": {"id": row.get("uuid"), "model": row.get("model"), "content": parts, "usage": usage}}
 
 

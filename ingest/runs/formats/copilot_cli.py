@@ -7,7 +7,7 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall, numbered_from
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts
-from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, parsed_object, str_at
+from ingest.runs.values import JsonRecord, content_of, line_of, list_at, object_at, parsed_object, str_at
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
@@ -28,7 +28,6 @@ def _events_of(session: Session) -> Iterator[Event]:
     events = session.parts[0]
     ended = (object_at(event, "data") for event in events if event.get("type") == _COMPLETE)
     results = {str_at(data, "toolCallId"): data for data in ended}
-    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     for event in events:
         data, kind = object_at(event, "data"), event.get("type")
         if folder := str_at(data, "context", "cwd"):
@@ -49,9 +48,8 @@ def _events_of(session: Session) -> Iterator[Event]:
             yield with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
         elif kind == "session.shutdown":
             by_model = (object_at(model, "usage") for model in object_at(data, "modelMetrics").values())
-            tokens = (TokenCounts.of_prompt(*(count_at(spent, name) or 0 for name in names)) for spent in by_model)
             usage = AgentUsage(str_at(data, "currentModel"), exit_status=str_at(data, "shutdownType"))
-            yield usage.with_tokens(tokens)
+            yield usage.with_tokens(TokenCounts.of(spent, includes_cached=True) for spent in by_model)
 
 
 def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:
