@@ -18,7 +18,7 @@ IN_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _ABSOLUTE = re.compile(rf"[/~]|{IN_WINDOWS.pattern}")
 BESIDE_CALLS = ("file ", "item ", "subagent ", NO_RESULT)
 _RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
-_ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
+_ANSWER = re.compile(r"<PATCH_CONTEXT>((?:(?!<PATCH_CONTEXT>).)*?)</PATCH_CONTEXT>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
 
 
 def answer_in(texts: Iterable[str]) -> str | None:
-    """The content of the last `<PATCH_CONTEXT>` in some texts; None if there is none."""
-    return next((blocks[-1] for text in reversed([*texts]) if (blocks := _ANSWER.findall(text))), None)
+    """The content of the last `<PATCH_CONTEXT>` in some texts, maybe pieces of one text; None if there is none."""
+    return next(reversed(_ANSWER.findall("".join(texts))), None)
 
 
 def spans_named(text: str, lines: re.Pattern[str] = _RANGE) -> list[FileSpan]:

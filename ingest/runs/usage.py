@@ -61,8 +61,9 @@ class TokenCounts:
             max((count for count in counts if count is not None), default=None) for counts in given
         )
         n_input = fresh if prompt is None else prompt
-        if n_input is None:
+        if n_input is None and not includes_cached:
             return None
+        n_input = n_input or 0
         n_output = max(output or 0, (total or 0) - n_input)
         others = (cached or 0) + (written or 0)
         if others <= n_input and (includes_cached or prompt is not None or "cached_input_tokens" in flat):

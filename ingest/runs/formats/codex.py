@@ -95,10 +95,8 @@ def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
                 yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
                 yield from _subagents(session, "\n".join((begun.get(call_id, ""), *(output.texts or ()))))
-        elif kind == "message":
-            yield Note("answer" if is_own else "prompt", content)
-        elif kind in ("agent_message", "assistant_message"):
-            yield Note("answer", str_at(item, "text"))
+        elif kind in ("message", "agent_message", "assistant_message"):
+            yield Note("answer" if is_own or kind != "message" else "prompt", content or str_at(item, "text"))
         elif kind == "command_execution":
             failed = item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined")
             arguments = {"command": item.get("command")}
