@@ -16,6 +16,7 @@ from ingest.sources.tree import UnreadableFileError
 from lake.catalog.protocol import AnswerKind
 from lake.errors import MAX_EXAMPLES
 
+_IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "generated_patch", "patch")
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")  # the folder of a Harbor trial
@@ -123,13 +124,14 @@ def first_object(head: bytes) -> JsonRecord:
 
 
 def item_of(row: JsonRecord) -> str:
-    """The item that an object names; empty if it names none."""
-    return first_text(row, ("instance_id", "original_inst_id", "item_id"))
+    """The item that an object, or its `extra`, names; empty if it names none."""
+    return first_text(row, _IDS) or first_text(row.get("extra"), _IDS)
 
 
 def recorded_patch(row: JsonRecord) -> str | None:
-    """The patch that an object holds, under any of the usual keys; None if it holds none."""
-    return next((patch for key in _PATCHES if isinstance(patch := row.get(key), str)), None)
+    """The patch that an object, its `test_result` or its `extra` holds under a usual key; None if there is none."""
+    parts = (object_at(row, "test_result"), row, object_at(row, "extra"))
+    return next((patch for part in parts for key in _PATCHES if isinstance(patch := part.get(key), str)), None)
 
 
 def patch_path(path: str) -> str:

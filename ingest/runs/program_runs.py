@@ -16,7 +16,7 @@ import polars as pl
 from ingest.programs import function_program, ripgrep_program
 from ingest.programs.command import FUNCTION, JsonCommand, NoAnswerError, Request, RunningProgram
 from ingest.runs.find_trajectories import trajectory_files
-from ingest.runs.formats.answers import ANSWERS, parse_answer
+from ingest.runs.formats.rankings import ANSWERS, parse_answer
 from ingest.runs.importing import import_job, up_to_date
 from ingest.runs.request import ImportJob, ImportRequest, Search
 from ingest.sources.input_file import InputFile

@@ -1,9 +1,9 @@
 """An agent's recorded session: its rows, the events that a format reads from them, and the resulting trajectory."""
 
-import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -11,7 +11,7 @@ from ingest.runs.calls.tools import ToolCall, parse_call
 from ingest.runs.importer import Importer, TrajectoryFile, item_of, patch_path, recorded_patch
 from ingest.runs.trajectory import ParsedCall, Trajectory, answer_in, inside, renamed, spans_named, union
 from ingest.runs.usage import AgentUsage, TokenCounts, most_frequent, seconds_of
-from ingest.runs.values import JsonRecord, first_text, held_list, object_at, objects_in, str_at
+from ingest.runs.values import JsonRecord, first_text, held_list, objects_in, str_at
 from ingest.sources.tree import UnreadableFileError
 
 _MAX_PATHS, _MAX_PROMPTS, _MAX_HELD = 1_000, 5, 50
@@ -94,8 +94,8 @@ class Session:
 
     def trajectory(self, events: Iterable[Event]) -> Trajectory:
         """The trajectory: its steps are calls that showed something, its end the last context named, else all steps."""
-        calls, ids, usage, terminal, answers = list[ParsedCall](), set[str](), AgentUsage(), "", dict[int, Answer]()
-        notes: dict[str, list[str]] = {kind: [] for kind in ("root", "folder", "prompt", "answer", "model", "unread")}
+        calls, usage, terminal, answers = dict[str, ParsedCall](), AgentUsage(), "", dict[int, Answer]()
+        notes = defaultdict[str, list[str]](list)
         for event in events:
             if isinstance(event, Note):
                 notes["root" if event.kind == "folder" else event.kind].append(event.text)
@@ -107,12 +107,11 @@ class Session:
                 answers[self.turn] = max(same, key=lambda answer: answer.tokens.n_output if answer.tokens else 0)
             elif isinstance(event, AgentUsage):
                 usage = event
-            elif event.call_id not in ids:
-                ids |= {event.call_id} - {""}
+            elif (key := event.call_id or f"call {len(calls)}") not in calls:
                 folder = terminal if event.folder is None else event.folder or self.folder
                 parsed = parse_call(replace(event, folder=folder))
                 terminal = parsed.folder or terminal
-                calls.append(replace(parsed, call=str(event), shown_at=(event.turn or self.turn, len(calls) + 1)))
+                calls[key] = replace(parsed, call=str(event), shown_at=(event.turn or self.turn, len(calls) + 1))
         if usage.n_input is None:
             usage = usage.with_tokens(answer.tokens for answer in answers.values())
         spent = sum(answer.usd or 0 for answer in answers.values())
@@ -122,40 +121,30 @@ class Session:
             seconds=seconds_of(chain(*self.parts)) if usage.seconds is None else usage.seconds,
             n_turns=len(answers) or usage.n_turns, n_calls=len(calls),
         )  # fmt: skip
-        paths = list(dict.fromkeys(view.path for call in calls for view in call.views))[:_MAX_PATHS]
+        paths = list(dict.fromkeys(view.path for call in calls.values() for view in call.views))[:_MAX_PATHS]
         plain = [f"/{path}" for path in paths if not path.startswith(("/", "~", ".."))]
         # If no root is recorded, it follows from a file that is named by an absolute and by a relative path.
         pairs = ((whole, path) for whole in paths if whole.startswith("/") for path in plain)
         roots = (whole.removesuffix(path) for whole, path in pairs if whole.endswith(path))
-        root = next(filter(None, chain(notes["root"], roots)), "")
-        below = _below(root.rstrip("/\\"))
-        calls = [replace(call, views=renamed(call.views, below)) for call in calls]
-        showing = [call for call in calls if call.views]
+        root = next(filter(None, chain(notes["root"], roots)), "").replace("\\", "/").rstrip("/")
+        below = [replace(call, views=renamed(call.views, partial(_below, root))) for call in calls.values()]
+        showing = [call for call in below if call.views]
         steps = tuple(call.views for call in showing)
         answer = answer_in(notes["answer"])
         final = union(steps) if answer is None else inside(spans_named(answer))
         # An answer that was cut off may have made calls, but is not in `n_turns`.
         shown_at = tuple((min(call.shown_at[0], usage.n_turns or 0), call.shown_at[1]) for call in showing)
         return Trajectory(
-            steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(calls),
-            unread=Counter([*(name for call in calls for name in call.unread), *notes["unread"]]),
+            steps, final or None, self.item, self.patch, self.position, tuple(self.notes), calls=tuple(below),
+            unread=Counter([*(name for call in below for name in call.unread), *notes["unread"]]),
             usage=usage, root=root, prompts=tuple(filter(str.strip, notes["prompt"]))[:_MAX_PROMPTS],
             shown_at=shown_at, read_with=frozenset(self.opened),
         ).beside(self.published)  # fmt: skip
 
 
-def _below(root: str) -> Callable[[str], str]:
-    """A function that makes paths relative to the folder a session began in; the folder itself becomes empty."""
-    in_windows = re.match(r"[A-Za-z]:[\\/]", root) is not None
-    root = root.replace("\\", "/") if in_windows else root
-
-    def below(path: str) -> str:
-        if in_windows:
-            # Git Bash writes the drive as a folder.
-            path = re.sub(f"(?i)^/{root[0]}/", f"{root[:2]}/", path.replace("\\", "/"))
-        return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
-
-    return below
+def _below(root: str, path: str) -> str:
+    """A path relative to the folder a session began in; the folder itself becomes empty."""
+    return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
 
 
 def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequence[str]) -> list[list[JsonRecord]]:
@@ -171,15 +160,11 @@ def paired(call_ids: Sequence[str], results: Sequence[JsonRecord], keys: Sequenc
     return own
 
 
-def _item_of(row: JsonRecord) -> str:
-    return item_of(row) or item_of(object_at(row, "extra"))
-
-
 def session_importer(
     name: str, title: str, files: str, *, example: str, holders: Sequence[str],
     is_event: Callable[[JsonRecord], bool], events_of: Callable[[Session], Iterable[Event]],
     is_part: Callable[[JsonRecord, str], bool] = lambda row, name: False,
-    is_holder: Callable[[JsonRecord], bool] = lambda row: False, item_of: Callable[[JsonRecord], str] = _item_of,
+    is_holder: Callable[[JsonRecord], bool] = lambda row: False, item_of: Callable[[JsonRecord], str] = item_of,
     companions: Callable[[str], Sequence[str]] = lambda path: [patch_path(path)], aliases: tuple[str, ...] = (),
 ) -> Importer:  # fmt: skip
     """The importer for files that hold one session each, or objects with one each; the patch is in the file next to it.
@@ -204,22 +189,19 @@ def session_importer(
             item, notes = item_of(row), list[str]()
             if given is None and (is_event(row) or not item):
                 rows.append(row)
-                continue
-            patches = map(recorded_patch, (object_at(row, "test_result"), row, object_at(row, "extra")))
-            patch = next((patch for patch in patches if patch is not None), None)
-            if given is None:
+            elif given is None:
                 failed = "; ".join(filter(None, ("it has no list of events", str_at(row, "error")[:200])))
-                yield Trajectory((), None, item, patch, position, failed=failed)
-                continue
-            # Some hold each action and its observation as a pair.
-            given = [event for entry in given for event in (entry if isinstance(entry, list) else [entry])]
-            events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
-            if patch is None and not (item and position):
-                patch, notes = file.patch_beside()
-            if n_odd := len(given) - len(events):
-                notes.insert(0, f"events that are not objects: {n_odd:,}")
-            session = Session(file, item, patch, position, notes, [events], row)
-            yield session.trajectory(events_of(session))
+                yield Trajectory((), None, item, recorded_patch(row), position, failed=failed)
+            else:
+                # Some hold each action and its observation as a pair.
+                given = [event for entry in given for event in (entry if isinstance(entry, list) else [entry])]
+                events: list[JsonRecord] = [event for event in given if isinstance(event, dict)]
+                if (patch := recorded_patch(row)) is None and not (item and position):
+                    patch, notes = file.patch_beside()
+                if n_odd := len(given) - len(events):
+                    notes.insert(0, f"events that are not objects: {n_odd:,}")
+                session = Session(file, item, patch, position, notes, [events], row)
+                yield session.trajectory(events_of(session))
         if rows:
             file.fail_if_damaged()
             patch, notes = file.patch_beside()

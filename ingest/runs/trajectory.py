@@ -14,10 +14,11 @@ from lake.text import listed
 NO_RESULT = "call without a result"  # the entry in `unread` for a call without a recorded result: it showed nothing
 UNKNOWN = "\0"  # marks, in a word, a part that only the shell knew: a variable, a pattern, an output
 _MAX_CHARACTERS = 4_096
-_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:[\\/]")
+IN_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_ABSOLUTE = re.compile(rf"[/~]|{IN_WINDOWS.pattern}")
 BESIDE_CALLS = ("file ", "attachment ", "item ", "subagent ", NO_RESULT)
 _RANGE = re.compile(r"Lines:\s*([0-9]+)\s*-\s*([0-9]+)")
-_ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
+_ANSWER = re.compile(r"<PATCH_CONTEXT>((?:(?!<PATCH_CONTEXT>).)*?)</PATCH_CONTEXT>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,10 @@ class FileSpan:
 Views = tuple[FileSpan, ...]
 
 
-def view_of_lines(path: str, first: object, last: object) -> Views:
-    """The span from line `first` to `last`, in either order; empty if one of them is not a line number."""
-    start, end = line_of(first), line_of(last)
-    return () if start is None or end is None else (FileSpan(path, min(start, end), max(start, end)),)
+def view_of_lines(path: str, *given: object) -> Views:
+    """The span from the least to the largest of some lines; empty if one of them is not a line number."""
+    lines = [line for line in map(line_of, given) if line is not None]
+    return (FileSpan(path, min(lines), max(lines)),) if len(lines) == len(given) else ()
 
 
 def renamed(views: Iterable[FileSpan], name: Callable[[str], str]) -> Views:
@@ -54,8 +55,8 @@ def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
 
 
 def answer_in(texts: Iterable[str]) -> str | None:
-    """The content of the last `<PATCH_CONTEXT>` in some texts; None if there is none."""
-    return next((blocks[-1] for text in reversed([*texts]) if (blocks := _ANSWER.findall(text))), None)
+    """The content of the last `<PATCH_CONTEXT>` in some texts, maybe pieces of one text; None if there is none."""
+    return next(reversed(_ANSWER.findall("".join(texts))), None)
 
 
 def spans_named(text: str, lines: re.Pattern[str] = _RANGE) -> list[FileSpan]:
@@ -91,8 +92,10 @@ def joined_path(folder: str, path: str) -> str:
     """A path in a folder, without `.` and `..`; empty if it is relative and only the shell knew the folder."""
     if UNKNOWN in folder:
         return path if _ABSOLUTE.match(path) else ""
-    if "\\" in folder or re.match(r"[A-Za-z]:[\\/]", path):
+    if IN_WINDOWS.match(folder) or IN_WINDOWS.match(path):
         folder, path = folder.replace("\\", "/"), path.replace("\\", "/")
+        # Git Bash writes the drive as a folder.
+        path = f"{folder[:2]}{path[2:]}" if folder and path.lower().startswith(f"/{folder[0].lower()}/") else path
     if not folder or len(folder) > _MAX_CHARACTERS or _ABSOLUTE.match(path):
         return path.removeprefix("./")
     return posixpath.normpath(posixpath.join(folder, path))

@@ -15,21 +15,22 @@ from typing import Annotated, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ingest.runs.values import LAST_LINE, JsonRecord, at, count_at, list_at, object_at, str_at, value_in
-from lake.errors import Exit, GoldspanError
+from ingest.sources.input_file import InputFile
 
 SYNTHETIC = "<synthetic>"  # Claude Code's model name for answers that no model gave
 _MILLISECONDS = 1e11  # a larger number is in milliseconds: as seconds it is a time after the year 5000
-_PROMPT = ("prompt_tokens", "total_prompt_tokens")
-_INPUT = ("input_tokens", "inputTokens", "inputOther", "input")
-_CACHED = (
-    "cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
-    "cacheReadInputTokens", "cacheReadTokens", "cacheRead", "inputCacheRead",
+_NAMES = (
+    ("prompt_tokens", "total_prompt_tokens", "promptTokenCount"),
+    ("input_tokens", "inputTokens", "inputOther", "input", "tokens_sent"),
+    ("cache_read_input_tokens", "cached_input_tokens", "cache_read_tokens", "cached_tokens", "total_cached_tokens",
+     "cacheReadInputTokens", "cacheReadTokens", "cacheRead", "inputCacheRead", "cached", "cachedContentTokenCount"),
+    ("cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens", "cacheCreationInputTokens",
+     "cacheWriteTokens", "cacheWrite", "inputCacheCreation"),
+    ("output_tokens", "completion_tokens", "total_completion_tokens", "outputTokens", "output", "tokens_received",
+     "candidatesTokenCount"),
+    ("total", "totalTokenCount"),
 )  # fmt: skip
-_WRITTEN = (
-    "cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens", "cacheCreationInputTokens",
-    "cacheWriteTokens", "cacheWrite", "inputCacheCreation",
-)  # fmt: skip
-_OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens", "outputTokens", "output")
+"""Names of counts: prompt, input, cache read, cache written, output (Google's lacks thoughts), Google's total."""
 LIKE_PRICES = "It must contain `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
 LIKE_OUTCOMES = "It must be a list of ids of resolved items (one per line, or JSON), or SWE-bench's report."
 _TRIED = (
@@ -49,29 +50,25 @@ class TokenCounts:
     n_output: int = 0
 
     @classmethod
-    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> "TokenCounts":
-        """The counts of a `prompt` that includes tokens read from or written to a cache, unless these exceed it."""
-        others = (cached or 0) + (written or 0)
-        return cls(prompt - others if others <= prompt else prompt, cached, written, output)
+    def of(cls, usage: object, *, includes_cached: bool = False) -> "TokenCounts | None":
+        """The counts in a usage object of a provider or an agent, for one or several answers; None if it has none.
 
-    @classmethod
-    def of(cls, usage: object) -> "TokenCounts | None":
-        """The counts in a usage object of a provider or an agent, for one or several answers; None if it has none."""
-        details = count_at(usage, "prompt_tokens_details", "cached_tokens")
-        given = ([count_at(usage, name) for name in names] for names in (_PROMPT, _INPUT, _CACHED, _WRITTEN, _OUTPUT))
-        largest = (max((count for count in counts if count is not None), default=None) for counts in given)
-        prompt, fresh, cached, written, output = largest
-        cached = details if cached is None else max(cached, details or 0)
+        A prompt, or an input that `includes_cached`, has the tokens of the cache in it unless these are more.
+        """
+        flat = {"cached_tokens": at(usage, "prompt_tokens_details", "cached_tokens"), **object_at(usage)}
+        given = ([count_at(flat, name) for name in names] for names in _NAMES)
+        prompt, fresh, cached, written, output, total = (
+            max((count for count in counts if count is not None), default=None) for counts in given
+        )
         n_input = fresh if prompt is None else prompt
-        if n_input is None:
+        if n_input is None and not includes_cached:
             return None
-        includes_cached = prompt is not None or (isinstance(usage, dict) and "cached_input_tokens" in usage)
-        return (cls.of_prompt if includes_cached else cls)(n_input, cached, written, output or 0)
-
-    def __add__(self, other: "TokenCounts") -> "TokenCounts":
-        pairs = ((self.n_cached, other.n_cached), (self.n_cache_written, other.n_cache_written))
-        cached, written = (right if left is None else left + (right or 0) for left, right in pairs)
-        return TokenCounts(self.n_input + other.n_input, cached, written, self.n_output + other.n_output)
+        n_input = n_input or 0
+        n_output = max(output or 0, (total or 0) - n_input)
+        others = (cached or 0) + (written or 0)
+        if others <= n_input and (includes_cached or prompt is not None or "cached_input_tokens" in flat):
+            n_input -= others
+        return cls(n_input, cached, written, n_output)
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,9 @@ class AgentUsage:
 
     def with_tokens(self, given: Iterable[TokenCounts | None]) -> "AgentUsage":
         """This usage with the sum of some token counts, unless all are 0 or unknown; empty texts become None."""
-        total = vars(sum((tokens for tokens in given if tokens is not None), TokenCounts()))
+        total = Counter[str]()
+        for tokens in filter(None, given):
+            total.update({name: count for name, count in vars(tokens).items() if count is not None})
         known = total if any(total.values()) else {}
         return replace(self, model=self.model or None, exit_status=self.exit_status or None, **known)
 
@@ -156,11 +155,8 @@ class PriceList(BaseModel):
 
 def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     """Item → whether it was resolved, by a list or SWE-bench's report; and the outcome of others (None: unknown)."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise GoldspanError(f"{file} cannot be read: {error}", hint=LIKE_OUTCOMES, code=Exit.MISSING) from error
-    report = value_in(text)
+    given = InputFile.at(file)
+    report = value_in(text := given.text())
     if report is None and not text.lstrip().startswith("{"):
         report = text.split()
     outcomes, others = dict[str, bool](), None
@@ -172,6 +168,5 @@ def outcomes_in(file: Path) -> tuple[dict[str, bool], bool | None]:
     elif isinstance(report, list) and all(isinstance(name, str) and name for name in report):
         outcomes, others = dict.fromkeys(report, True), False
     if not outcomes:
-        what = f"{file.name} does not say which items are resolved"
-        raise GoldspanError(what, where=str(file), hint=LIKE_OUTCOMES, code=Exit.INVALID)
+        raise given.wrong(what=f"{file.name} does not say which items are resolved", hint=LIKE_OUTCOMES)
     return outcomes, others

@@ -19,11 +19,11 @@ _MAX_MARKS = 2_000  # The parser's time and memory grow with the square of the n
 _MAX_DEPTH, _MAX_VALUE = 3, 1_000
 _MAX_REPEATED = 200_000  # characters of the bodies of loops, each as often as it runs
 _EACH, _LEAF = "\1", "\2"  # a loop's variable, and its last part, while its `echo` is looked for in the output
-_PREFIXES = {
-    "sudo": 0, "time": 0, "command": 0, "nohup": 0, "env": 0, "exec": 0, "nice": 0, "stdbuf": 0, "builtin": 0, "rtk": 0,
-    "timeout": 1, "docker exec": 1, "podman exec": 1, "conda run": 0, "mamba run": 0, "uv run": 0, "poetry run": 0,
-}  # fmt: skip
-"""Commands that run another one → how many words, apart from flags, precede it."""
+_BEFORE_ONE = ("timeout", "docker exec", "podman exec")  # commands that run another one, after one word
+_PREFIXES = (
+    *_BEFORE_ONE, "sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin", "rtk", "conda run",
+    "mamba run", "uv run", "poetry run",
+)  # fmt: skip
 _PREFIX_FLAGS = ("-u", "-g", "-n", "-o", "-e", "-i", "-k", "-s", "-w", "--user", "--workdir", "--env", "--name")
 """Flags of these commands that take a value."""
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
@@ -77,10 +77,9 @@ class _Parser:
         if len(line) > _MAX_CHARACTERS or max(map(line.count, ("|", "(", "<<"))) > _MAX_MARKS:
             return False
         root = syntax_tree(line.encode(errors="replace"), "bash")
-        if isinstance(root, str):
-            return False
-        self._read(root, around)
-        return True
+        if not isinstance(root, str):
+            self._read(root, around)
+        return not isinstance(root, str)
 
     def _add(self, pipeline: Pipeline) -> None:
         """Add a pipeline or, if its first command is a shell with `-c`, what the script given to it runs."""
@@ -189,9 +188,7 @@ class _Parser:
     def _redirected(self, command: Command, redirects: Sequence[Node], is_fed: str = "command") -> Command:
         # A file redirected into a compound command is passed to none of its commands.
         command = replace(command, words=[*command.words])
-        for node in redirects:
-            if node.type != "file_redirect":
-                continue
+        for node in (redirect for redirect in redirects if redirect.type == "file_redirect"):
             operator = next((child.type for child in node.children if not child.is_named), "")
             number = next((_source(child) for child in node.children if child.type == "file_descriptor"), "")
             target = self._word(node.named_children[-1]) if node.named_children else ""
@@ -249,7 +246,7 @@ def _without_prefix(words: list[str]) -> list[str]:
             while words and words[0].startswith("-"):
                 # Docker's `-i` takes no value.
                 words = words[1 + (words[0] in _PREFIX_FLAGS and not (words[0] == "-i" and name.endswith(" exec"))) :]
-            words = words[_PREFIXES[name] :]
+            words = words[name in _BEFORE_ONE :]
         elif "=" in words[0] and words[0].partition("=")[0].isidentifier():
             words = words[1:]
         else:

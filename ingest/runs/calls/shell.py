@@ -1,18 +1,7 @@
-"""The parts of files that a shell command line showed: from the line to its spans.
+"""The parts of files that a shell command line showed: from the line to its spans, as docs/agents.md describes.
 
-| command | what it shows |
-|---|---|
-| `cat`, `nl`, `git show REV:f` | the whole file; with `-n`, `-ba` the lines that are numbered |
-| `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines, also of what is piped into it |
-| `tail -n N`, `head -c`, `sed 5d` | the file, with unknown lines |
-| piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
-| `grep`, `rg`, `git grep`, also piped into | the lines that the output lists; just the file if rows have no numbers |
-| `git diff`, `git show`, `git log -p`, `gh pr diff` | the lines in the hunks of the output |
-| `xargs COMMAND`, `find -exec COMMAND` | the same as COMMAND on files that only the shell knew |
-| searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
-
-Redirected output shows nothing. After `||`, a command runs only if the one before showed nothing; if only the shell
-knew that, neither is read. A text that `echo` prints on a row of its own parts the output.
+Redirected output shows nothing; a command after `||` runs only if the one before showed nothing. Output piped into a
+command that changes or reorders it shows what is piped, piped into anything else (`wc`, `python`) nothing.
 """
 
 import posixpath
@@ -27,7 +16,7 @@ from ingest.runs.calls import commands
 from ingest.runs.calls.bash import parse_command_line, without_documents
 from ingest.runs.calls.commands import Command, FileSearch, Pipeline, PrintedRange, options_of, verb_of
 from ingest.runs.calls.outputs import Failures, first_lines, hunks_in, joined_lines, listed_spans, numbers_in
-from ingest.runs.trajectory import UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
+from ingest.runs.trajectory import IN_WINDOWS, UNKNOWN, FileSpan, ParsedCall, gone_to, joined_path, renamed
 from ingest.runs.values import LAST_LINE
 
 _TESTS = ("test", "[", "test_command")
@@ -63,7 +52,7 @@ def parse_shell_call(
     `UNKNOWN` if only the shell knew it.
     """
     line = command if isinstance(command, str) else shlex.join(map(without_documents, command))
-    plain, in_windows = without_documents(line), re.match(r"[A-Za-z]:[\\/]|\\\\", folder) is not None
+    plain, in_windows = without_documents(line), IN_WINDOWS.match(folder) is not None
     if _POWERSHELL.search(plain) or (in_windows and _SHORT_NAMES.search(plain)):
         has_printed = output is None or output.strip()
         return ParsedCall(folder=folder, unread=("command of PowerShell",) if has_printed else ())
@@ -77,8 +66,7 @@ def parse_shell_call(
     scripts = [name for line in pipelines if _INTERPRETER.fullmatch(name := line.commands[0].name)]
     if scripts and output and any(map(_OPENS.search, [command] if isinstance(command, str) else command)):
         walk.unread.append(f"script of {scripts[0]} that opens files")
-    views = renamed(walk.views, lambda path: path.replace("\\", "/") if in_windows else path)
-    return ParsedCall(tuple(dict.fromkeys(views)), walk.reads, walk.folder(()), tuple(walk.unread))
+    return ParsedCall(tuple(dict.fromkeys(walk.views)), walk.reads, walk.folder(()), tuple(walk.unread))
 
 
 def _parted(pipelines: Sequence[Pipeline], output: str | None) -> list[tuple[Sequence[Pipeline], str | None]]:

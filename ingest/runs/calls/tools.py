@@ -226,10 +226,8 @@ def _asked(arguments: JsonRecord) -> tuple[int | None, int | None]:
     start, end = (*map(line_of, given), None, None)[:2]
     if start is not None or end is not None:
         return 1 if start is None else start, None if end == -1 else end
-    if "tail" in arguments:
-        return None, None
     offset, limit = (line_of(arguments, name) for name in ("offset", "head" if "head" in arguments else "limit"))
-    if offset is not None and offset < 0:
+    if "tail" in arguments or (offset or 0) < 0:
         return None, None
     start = max(offset or 1, 1)
     return start, None if limit is None else start + limit - 1

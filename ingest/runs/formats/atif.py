@@ -42,10 +42,7 @@ def companions(path: str) -> Sequence[str]:
 
 
 class _Record:
-    """A trajectory with its subagents and its continuations in other files that the record names.
-
-    In a record without any results, each call counts as having shown what it asked for.
-    """
+    """A trajectory with its subagents and continuations; without any results, each call showed what it asked for."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.rows = session, list[JsonRecord]()
@@ -110,24 +107,21 @@ class _Record:
         for tool in tools:
             if self.agent == "codex" and text is not None:
                 yield from codex.answered_calls(tool, text, failed=failed)
-                continue
-            if self.agent in _OUTPUTS and text is not None:
+            elif self.agent in _OUTPUTS and text is not None:
                 yield _OUTPUTS[self.agent](tool, text, failed=failed)
-                continue
-            if not tool.is_shell or not tool.is_answered:
+            elif not tool.is_shell or not tool.is_answered:
                 yield replace(tool, output=text, failed=failed)
-                continue
-            output, folder = next(screens)
-            yield Note("root", folder)
-            # A command that was refused has no output.
-            refused = ("", True) if self.has_codes and output is not None else None
-            output, has_failed = returned(output or "") or refused or (output, failed)
-            # Keys without a line end are not yet a command.
-            is_run = (
-                "keystrokes" not in tool.arguments or "".join(tool.command).endswith("\n") or (output or "").strip()
-            )
-            stays, parsed = "" if self.starts_anew else folder or None, None if is_run else ParsedCall()
-            yield replace(tool, output=output, failed=has_failed, folder=stays, parsed=parsed)
+            else:
+                output, folder = next(screens)
+                yield Note("root", folder)
+                # A command that was refused has no output.
+                refused = ("", True) if self.has_codes and output is not None else None
+                output, has_failed = returned(output or "") or refused or (output, failed)
+                # Keys without a line end are not yet a command.
+                is_typed = "keystrokes" in tool.arguments and not "".join(tool.command).endswith("\n")
+                parsed = ParsedCall() if is_typed and not (output or "").strip() else None
+                stays = "" if self.starts_anew else folder or None
+                yield replace(tool, output=output, failed=has_failed, folder=stays, parsed=parsed)
 
     def _usage(self) -> AgentUsage:
         sums = [object_at(row, "final_metrics") for row in self.rows]

@@ -1,4 +1,7 @@
-"""Claude Code's records of versions 1.0.56 to 2.1.138: a session's JSON Lines, or what `claude -p` prints as JSON."""
+"""Claude Code's records of versions 1.0.56 to 2.1.138 (a session's JSON Lines, or what `claude -p` prints as JSON).
+
+And Qwen Code's, based on versions 0.10 to 0.24: such rows with messages in Google's form and Gemini CLI's tools.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,17 +34,18 @@ def _is_event(row: JsonRecord) -> bool:
     return is_message and not row.keys().isdisjoint(("sessionId", "uuid", "parentUuid", "parent_tool_use_id"))
 
 
-class Record:
-    """A session: `subagents` (id → file), `recorded` (ids of those in its rows)."""
+class _Record:
+    """The events of a session's rows: `subagents` (id → file), `recorded` (ids of those in its rows)."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, folder = session, f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
+    def __init__(self, session: Session, rows: Sequence[JsonRecord]) -> None:
+        self.session, self.rows = session, rows
+        folder = f"{patch_path(session.file.path).removesuffix('.patch')}/subagents/"
         below = [file for path, file in sorted(session.file.all.items()) if path.startswith(folder)]
         self.subagents = {name["id"]: file for file in below if (name := _OF_SUBAGENT.search(file.path))}
         self.recorded: set[str] = set()
 
     def __iter__(self) -> Iterator[Event]:
-        yield from self.events_of(self.session.parts[0])
+        yield from self.events_of(self.rows)
         for path in sorted({file.path for file in self.subagents.values()} - self.session.opened):
             yield Note("unread", f"file {path.rpartition('/')[2]}")
 
@@ -139,12 +143,28 @@ def totals(end: JsonRecord, seconds: float | None = None) -> AgentUsage:
     return usage.with_tokens(by_model or [TokenCounts.of(end.get("usage"))])
 
 
+def _row_of_claude(row: JsonRecord) -> JsonRecord:
+    parts = [gemini_cli.of_google(part) for part in objects_at(row, "message", "parts")]
+    if str_at(row, "toolCallResult", "status") in ("error", "cancelled"):
+        parts = [{**part, "is_error": True} for part in parts]
+    usage = {"output_tokens": 0, **object_at(row, "usageMetadata")} if row.get("type") == "assistant" else None
+    return {**row, "message": {"id": row.get("uuid"), "model": row.get("model"), "content": parts, "usage": usage}}
+
+
 CLAUDE_CODE = session_importer(
     "claude-code", "Claude Code sessions", "A session's .jsonl", aliases=("claude",),
     holders=("events", "response", "session", "messages"), is_event=_is_event,
-    events_of=Record,
+    events_of=lambda session: _Record(session, session.parts[0]),
     # A subagent's file next to its session; one in a folder `subagents` is read only if its session is not there.
     is_part=lambda _, name: _OF_SUBAGENT.search(name) is not None and "subagents/" not in name,
     companions=lambda path: [patch_path(path), f"{patch_path(path).removesuffix('.patch')}/"],
     example='{"type": "assistant", "sessionId": "…", "cwd": "/testbed", "message": {"content": []}}',
+)  # fmt: skip
+QWEN_CODE = session_importer(
+    "qwen-code", "Qwen Code sessions", "A session's .jsonl",
+    aliases=("qwen",), holders=("events",),
+    events_of=lambda session: _Record(session, list(map(_row_of_claude, session.parts[0]))),
+    is_event=lambda row: "sessionId" in row and str_at(row, "message", "role") in ("user", "model")
+        and bool(objects_at(row, "message", "parts")),
+    example='{"type": "assistant", "sessionId": "…", "message": {"role": "model", "parts": [{"text": "…"}]}}',
 )  # fmt: skip

@@ -1,19 +1,24 @@
 """Codex's records of September 2025 to version 0.144: a rollout, or what `codex exec --json` prints (pull 4177)."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ingest.runs.calls.scripts import script_calls
+from tree_sitter import Node
+
+from ingest.contents.syntax_trees import syntax_tree, text_of
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.usage import AgentUsage, TokenCounts
 from ingest.runs.values import JsonRecord, at, content_of, line_of, object_at, objects_at, parsed_object, str_at
 
+_MAX_CALLS = 1_000  # of a script
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _CONTINUES = {"write_stdin": "session_id", "wait": "cell_id"}  # tools that continue what an earlier call started
@@ -57,7 +62,7 @@ def _is_event(row: JsonRecord) -> bool:
 
 def _events_of(session: Session) -> Iterator[Event]:
     yield from _rollout(session, session.parts[0])
-    yield AgentUsage().with_tokens(map(_spent, session.parts))
+    yield AgentUsage().with_tokens(chain.from_iterable(map(_spent, session.parts)))
 
 
 def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
@@ -90,10 +95,8 @@ def _rollout(session: Session, events: Sequence[JsonRecord]) -> Iterator[Event]:
                 yield replace(call, turn=turn, is_answered=output is not None)
             if str_at(item, "name") == "spawn_agent" and output is not None:
                 yield from _subagents(session, "\n".join((begun.get(call_id, ""), *(output.texts or ()))))
-        elif kind == "message":
-            yield Note("answer" if is_own else "prompt", content)
-        elif kind in ("agent_message", "assistant_message"):
-            yield Note("answer", str_at(item, "text"))
+        elif kind in ("message", "agent_message", "assistant_message"):
+            yield Note("answer" if is_own or kind != "message" else "prompt", content or str_at(item, "text"))
         elif kind == "command_execution":
             failed = item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined")
             arguments = {"command": item.get("command")}
@@ -122,14 +125,14 @@ def _total(event: JsonRecord, which: str = "total_token_usage") -> TokenCounts |
     return TokenCounts.of(at(event, "payload", "info", which)) if is_count else None
 
 
-def _spent(rows: Sequence[JsonRecord]) -> TokenCounts | None:
+def _spent(rows: Sequence[JsonRecord]) -> list[TokenCounts | None]:
     """The tokens of a rollout: the newest running total."""
     of_answers = {total: _total(event, "last_token_usage") for event in rows if (total := _total(event)) is not None}
     first = object_at(next(iter(rows), {}), "payload")
     if "forked_from_id" in first and "subagent" in object_at(first, "source"):
         # The totals of a subagent that began with an earlier conversation include that.
-        return sum(filter(None, of_answers.values()), TokenCounts())
-    return next(filter(None, map(_total, reversed(rows))), None)
+        return [*of_answers.values()]
+    return [next(filter(None, map(_total, reversed(rows))), None)]
 
 
 def _item(event: JsonRecord) -> JsonRecord:
@@ -160,6 +163,62 @@ def _calls(item: JsonRecord, output: _Output | None, ran: Sequence[JsonRecord] =
     for number, tool in enumerate(tools):
         text = next(each, whole) if tool in showing else whole
         yield replace(tool, output=text, failed=failed, call_id=call_id and f"{call_id} {number}")
+
+
+def script_calls(script: str) -> list[tuple[str, JsonRecord]]:
+    """A script's calls `tools.name({…})`, at most 1,000, with their arguments; one only known at run time is None."""
+    root = syntax_tree(script.encode(errors="replace"), "javascript")
+    with suppress(RecursionError):
+        return [] if isinstance(root, str) else list(islice(_calls_in(root, {}), _MAX_CALLS))
+    return []
+
+
+def _calls_in(node: Node, constants: dict[str, object]) -> Iterator[tuple[str, JsonRecord]]:
+    if node.type == "call_expression" and _text(node, "function", "object") == "tools":
+        arguments = node.child_by_field_name("arguments")
+        first = _value(arguments.named_child(0), constants) if arguments is not None else None
+        yield _text(node, "function", "property"), {"input": first} if isinstance(first, str) else object_at(first)
+    for child in node.named_children:
+        yield from _calls_in(child, constants)
+    if node.type == "variable_declarator":
+        constants[_text(node, "name")] = _value(node.child_by_field_name("value"), constants)
+
+
+def _value(node: Node | None, constants: dict[str, object]) -> object:
+    if node is None:
+        return None
+    inner, text = node.named_children, _text(node)
+    match node.type:
+        case "string" | "template_string" | "binary_expression":
+            pieces, operator = [_value(piece, constants) for piece in inner], _text(node, "operator")
+            texts = [piece for piece in pieces if isinstance(piece, str)]
+            return "".join(texts) if operator in ("", "+") and len(texts) == len(pieces) else None
+        case "string_fragment":
+            return text
+        case "escape_sequence":
+            # Most escapes are also those of JSON.
+            with suppress(ValueError):
+                return str(json.loads(f'"{text}"'))
+            return text[1:].strip("\n")
+        case "identifier" | "shorthand_property_identifier":
+            return constants.get(text)
+        case "array":
+            return [_value(entry, constants) for entry in inner]
+        case "object":
+            keys = [pair.child_by_field_name("key") or pair for pair in inner]
+            names = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
+            values = [_value(pair.child_by_field_name("value") or pair, constants) for pair in inner]
+            return dict(zip(names, values, strict=True))
+        case "parenthesized_expression" | "template_substitution":
+            return _value(inner[0], constants) if inner else None
+    return None
+
+
+def _text(node: Node | None, *fields: str) -> str:
+    """The text of a node, or of the one under some fields; empty if there is none."""
+    for field in fields:
+        node = node.child_by_field_name(field) if node is not None else None
+    return text_of(node).decode(errors="replace") if node is not None else ""
 
 
 def _outputs(items: Sequence[JsonRecord]) -> dict[str, _Output]:

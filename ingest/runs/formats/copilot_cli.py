@@ -11,6 +11,7 @@ from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_a
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
+_COUNTS = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)  # in September 2026, a view numbers nothing
 _GOES_ON = re.compile(r"\n?\n?\[Output truncated\. Use view_range=\[([0-9]+),[^\n]*\s*\Z")
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
@@ -28,7 +29,6 @@ def _events_of(session: Session) -> Iterator[Event]:
     events = session.parts[0]
     ended = (object_at(event, "data") for event in events if event.get("type") == _COMPLETE)
     results = {str_at(data, "toolCallId"): data for data in ended}
-    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
     for event in events:
         data, kind = object_at(event, "data"), event.get("type")
         if folder := str_at(data, "context", "cwd"):
@@ -48,10 +48,10 @@ def _events_of(session: Session) -> Iterator[Event]:
             call = ToolCall(str_at(data, "toolName"), arguments, call_id=call_id)
             yield with_result(call, results[call_id]) if call_id in results else replace(call, is_answered=False)
         elif kind == "session.shutdown":
-            by_model = (object_at(model, "usage") for model in object_at(data, "modelMetrics").values())
-            tokens = (TokenCounts.of_prompt(*(count_at(spent, name) or 0 for name in names)) for spent in by_model)
+            given = (object_at(model, "usage") for model in object_at(data, "modelMetrics").values())
+            by_model = ({name: count_at(spent, name) or 0 for name in _COUNTS} for spent in given)
             usage = AgentUsage(str_at(data, "currentModel"), exit_status=str_at(data, "shutdownType"))
-            yield usage.with_tokens(tokens)
+            yield usage.with_tokens(TokenCounts.of(spent, includes_cached=True) for spent in by_model)
 
 
 def with_result(call: ToolCall, result: JsonRecord) -> ToolCall:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from ingest.runs.calls.tools import ToolCall
 from ingest.runs.sessions import Answer, Event, Note, Session, session_importer
 from ingest.runs.trajectory import FileSpan, ParsedCall, joined_path
-from ingest.runs.usage import AgentUsage, TokenCounts, seconds_of
-from ingest.runs.values import JsonRecord, content_of, count_at, line_of, list_at, object_at, objects_at, str_at
+from ingest.runs.usage import AgentUsage, TokenCounts
+from ingest.runs.values import JsonRecord, at, content_of, line_of, list_at, object_at, objects_at, str_at
 
 _SHOWN = re.compile(
     r"(?i)\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?"
@@ -20,7 +20,6 @@ _RAN = re.compile(
     r"(?=\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): |\Z)"
 )
 _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exit code):? )(-?[0-9]+)", re.MULTILINE)
-_STATS = ("input_tokens", "cached", "output_tokens", "total_tokens")
 
 TOOLS = ("read_file", "read_many_files", "search_file_content", "grep_search", "run_shell_command")
 """The tools that show files."""
@@ -35,10 +34,10 @@ def _is_event(row: JsonRecord) -> bool:
 
 def _events_of(session: Session) -> Iterator[Event]:
     yield from _events_in(session, session.parts[0])
-    messages = [message for rows in session.parts for message in _messages(rows)]
-    ends = [message for message in messages if message.get("type") == "result"]
-    usage = AgentUsage(seconds=seconds_of(messages), exit_status=str_at(ends[-1], "status") if ends else "")
-    yield usage.with_tokens(tokens_of(end.get("stats"), _STATS) for end in ends)
+    ends = [row for rows in session.parts for row in rows if row.get("type") == "result"]
+    usage = AgentUsage(exit_status=str_at(ends[-1], "status") if ends else "")
+    stats = ({**object_at(end, "stats"), "total": at(end, "stats", "total_tokens")} for end in ends)
+    yield usage.with_tokens(TokenCounts.of(each, includes_cached=True) for each in stats)
 
 
 def _every_message(rows: Sequence[JsonRecord]) -> list[JsonRecord]:
@@ -56,19 +55,13 @@ def _events_in(session: Session, rows: Sequence[JsonRecord]) -> Iterator[Event]:
     calls = [call for message in _every_message(rows) for call in objects_at(message, "toolCalls")]
     # The first version of a call's result counts: later it is removed, to save context.
     gave = {str_at(call, "id"): call for call in reversed(calls) if call.get("result")}
-    pieces = list[str]()
     for message in _messages(rows):
         kind, role = message.get("type"), message.get("role")
         yield Note("model", str_at(message, "model"))
         if kind == "gemini" and "tokens" in message:
-            yield Answer(tokens=tokens_of(message.get("tokens"), ("input", "cached", "output", "total")))
-        is_answer = kind == "message" and role == "assistant"
-        # A stream contains an answer in pieces.
-        if not (is_answer and message.get("delta") is True):
-            yield Note("answer", "".join(pieces))
-            pieces.clear()
-        if is_answer or kind == "gemini":
-            pieces.append(content_of(message))
+            yield Answer(tokens=TokenCounts.of(message.get("tokens"), includes_cached=True))
+        if kind == "gemini" or (kind == "message" and role == "assistant"):
+            yield Note("answer", content_of(message))
         elif kind == "user" or (kind == "message" and role == "user"):
             yield Note("prompt", content_of(message))
         elif kind == "tool_use":
@@ -87,7 +80,6 @@ def _events_in(session: Session, rows: Sequence[JsonRecord]) -> Iterator[Event]:
                 yield from session.events_in(session.file.all.get(path), lambda rows: _events_in(session, rows))
             else:
                 yield _recorded(call, gave.get(call_id, row))
-    yield Note("answer", "".join(pieces))
 
 
 def _recorded(call: ToolCall, row: JsonRecord) -> ToolCall:
@@ -140,12 +132,6 @@ def of_google(part: JsonRecord) -> JsonRecord:
         text, failed = str_at(response, "output") or str_at(response, "error"), "error" in response
         return {"type": "tool_result", "tool_use_id": answer.get("id"), "content": text, "is_error": failed}
     return {} if part.get("thought") is True else part
-
-
-def tokens_of(given: object, names: Sequence[str]) -> TokenCounts:
-    """The counts under the names of those of the prompt, the cache, the output and in total, which has the thoughts."""
-    prompt, cached, output, total = (count_at(given, name) for name in names)
-    return TokenCounts.of_prompt(prompt or 0, cached, None, max(output or 0, (total or 0) - (prompt or 0)))
 
 
 GEMINI_CLI = session_importer(

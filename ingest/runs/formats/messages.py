@@ -1,10 +1,7 @@
 """Chat messages with tool calls, as models' interfaces take them and as many agents and data sets record them.
 
-A call and its result are in OpenAI's form, Anthropic's, Google's (Gemini CLI saves chats so), ShareGPT's (`from`,
-`value`), Goose's (`toolRequest`), Pi's (`toolCall`), Kimi Code's (`wire.jsonl`), or in the text, with the next message
-as result: `<function=bash><parameter=command>…`, `<tool_call>{"name": …}</tool_call>` with `<tool_response>…` (Hermes,
-Qwen), Cline's and Roo Code's `<read_file><path>…`, answered by `[read_file for 'a.py'] Result:`, or a command in a
-fenced block, as in data sets of SWE-agent's and mini-swe-agent's runs.
+A call and its result are in the form of one of those that docs/agents.md lists, or in the text (`<function=bash>…`,
+`<tool_call>…`, `<read_file>…`, or a command in a fenced block), with the next message as result.
 """
 
 import re

@@ -10,7 +10,7 @@ from ingest.runs.calls.tools import ToolCall
 from ingest.runs.importer import Importer, TrajectoryFile, first_object, trial_results
 from ingest.runs.sessions import Event, Note, Session, paired
 from ingest.runs.trajectory import FileSpan, Trajectory, Views, answer_in, in_repository, renamed, spans_named
-from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent, seconds_between
+from ingest.runs.usage import AgentUsage, TokenCounts, dollars_at, most_frequent
 from ingest.runs.values import JsonRecord, content_of, count_at, line_of, object_at, objects_at, parsed_object, str_at
 
 NAME = re.compile(r"(?:\.traj|mini-swe-agent\.trajectory)\.json(?:\.gz|\.zst)?$")
@@ -77,19 +77,16 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     usage = AgentUsage(
         str_at(info, "config", "model", "model_name") or most_frequent(models),
         usd=dollars_at(info, "model_stats", "instance_cost"), n_turns=count_at(info, "model_stats", "api_calls"),
-        seconds=seconds_between(row.get("timestamp") for pair in zip(messages, extras, strict=True) for row in pair),
         exit_status=str_at(info, "exit_status"),
     ).with_tokens(TokenCounts.of(answer.get("usage")) for answer in answers)  # fmt: skip
-    calls, first = list(calls_of(messages)), tuple(prompts[:1])
-    if any(re.search("explore_context", text, re.IGNORECASE) for text in texts):
-        usage = replace(usage, n_calls=len(calls))
-        whole = Trajectory(published.steps, final, item, patch, usage=usage, prompts=first, shown_at=tuple(shown_at))
-    else:
-        root = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/"))
-        events: list[Event] = [root, *(Note("prompt", text) for text in first), *calls, usage]
-        whole = Session(file, item, patch).trajectory(events)
-        whole = replace(whole, final=final or whole.final)
-    yield whole.beside(published)
+    is_stated = any(re.search("explore_context", text, re.IGNORECASE) for text in texts)
+    root, calls = Note("root", str_at(document, *_ENVIRONMENT, "cwd").rstrip("/")), list(calls_of(messages))
+    about: list[Event] = [root, *(Note("prompt", text) for text in prompts[:1]), usage]
+    whole = Session(file, item, patch, parts=[messages, extras]).trajectory(about if is_stated else [*about, *calls])
+    if is_stated:
+        usage = replace(whole.usage, n_calls=len(calls))
+        whole = replace(whole, steps=published.steps, shown_at=tuple(shown_at), usage=usage)
+    yield replace(whole, final=final or whole.final).beside(published)
 
 
 def returned(text: str) -> tuple[str, bool] | None:

@@ -30,7 +30,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="its name does not say which part of RepoBench-R it answers", hint=hint)
     subset = f"{match['language']}_{_SUBSETS.get(match['setting'], match['setting'])}"
     levels = input_file.json(parsed_json)
-    if not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"} or not levels:
+    if not levels or not isinstance(levels, dict) or not levels.keys() <= {"easy", "hard"}:
         raise input_file.wrong(what="it is no object of easy and hard")
     for level in levels:
         rows: list[tuple[object, ...]] = []

@@ -74,12 +74,10 @@ def _events_of(rows: Sequence[JsonRecord], *, has_turns: bool) -> Iterator[Event
 def _usage(rows: Sequence[JsonRecord], traj: JsonRecord) -> AgentUsage:
     if len(list_at(traj, "trajectory")) != len(rows):
         return AgentUsage()
-    spent = object_at(traj, "info", "model_stats")
-    n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
-    tokens = [TokenCounts(n_input=n_input, n_output=n_output)]
+    spent, status = object_at(traj, "info", "model_stats"), str_at(traj, "info", "exit_status")
     model = str_at(parsed_object(traj.get("replay_config")), "agent", "model", "name")
-    usd, status = dollars_at(spent, "instance_cost"), str_at(traj, "info", "exit_status")
-    return AgentUsage(model, usd=usd, n_turns=count_at(spent, "api_calls"), exit_status=status).with_tokens(tokens)
+    usd, n_turns = dollars_at(spent, "instance_cost"), count_at(spent, "api_calls")
+    return AgentUsage(model, usd=usd, n_turns=n_turns, exit_status=status).with_tokens([TokenCounts.of(spent)])
 
 
 def call_of(action: str, observation: str, folder: str, created: set[str]) -> ToolCall:

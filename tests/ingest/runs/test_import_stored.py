@@ -68,7 +68,7 @@ def test_new_items_make_an_import_stale(lake: Lake, tmp_path: Path) -> None:
 
 def test_an_import_is_made_again_by_what_read_it_and_where_a_part_of_it_is_lost(lake: Lake) -> None:
     imported(lake, ALL)
-    with changed("ingest/runs/formats/answers.py"):
+    with changed("ingest/runs/formats/repobench.py"):
         assert imported(lake, ALL).is_current
     with changed("ingest/runs/formats/rankings.py"):
         assert not imported(lake, ALL).is_current

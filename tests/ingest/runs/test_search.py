@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.runs.formats.answers import parse_answer
+from ingest.runs.formats.rankings import parse_answer
 from ingest.runs.program_runs import write_below
 from lake.errors import Exit
 from lake.store import Lake

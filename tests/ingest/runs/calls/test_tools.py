@@ -1,7 +1,7 @@
 import pytest
 
-from ingest.runs.calls.scripts import script_calls
 from ingest.runs.calls.tools import ToolCall, parse_call
+from ingest.runs.formats.codex import script_calls
 from ingest.runs.formats.mini_swe_agent import views_of_command
 from ingest.runs.trajectory import FileSpan, in_repository, spans_named
 from ingest.runs.values import JsonRecord

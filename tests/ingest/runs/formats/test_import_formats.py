@@ -179,10 +179,13 @@ SHAPES: list[tuple[str, bytes, str]] = [
     *(("answers", answers(ROWS[:1]) + line, why) for line, why in (
         (b'{"id": "a", "results": [', "given.txt, line 2: not JSON"),
         (b'{"results": []}', "line 2: no object with an `id`"),
-        (answers(ROWS[:1]), TWICE),
+        (answers(ROWS[:1]), f"line 2: item {FIRST!r} is in line 1 too"),
+        (b'{"id": "a", "results": ["a.py"]}', "line 2, item 'a': result 1: expected a path"),
         (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` must be a list"))),
     *(("json", data, why) for data, why in (
         (f'{{"{FIRST}": {{"{ORBIT}": 1, "./{ORBIT}": 2}}}}'.encode(), TWICE.replace("2 lines", "2 entries")),
+        (f'{{"{FIRST}": {{"{ORBIT}": 1, "{ORBIT}": 2}}}}'.encode(), f"'{ORBIT}' occurs twice in an object"),
+        (f'{{"{FIRST}": {{"{ORBIT}": 1}}, "{FIRST}": {{}}}}'.encode(), f"'{FIRST}' occurs twice in an object"),
         (b"[1]", "it is no object"), (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
         (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),

@@ -133,7 +133,7 @@ def subagent() -> bytes:
     return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in events))
 
 
-SESSION = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
+SESSION = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1", agentId="1"))
 
 
 def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> None:
