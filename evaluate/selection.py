@@ -98,6 +98,15 @@ class ItemPart:
         """The rows of a table in the parts that hold these items."""
         return self.lake.scan_parts(self.parts_of(name, **folders), name)
 
+    def of_runs(self, name: str, run_ids: Sequence[str], **folders: str) -> pl.LazyFrame:
+        """The rows of a table in the parts that hold what some runs have of these items."""
+        return self.lake.scan_parts(parts_of_runs([self], name, run_ids, **folders), name)
+
+
+def parts_of_runs(item_parts: Sequence[ItemPart], name: str, run_ids: Sequence[str], **folders: str) -> list[Part]:
+    """The parts of a table that hold what some runs have of some items."""
+    return [part for each in item_parts for run_id in run_ids for part in each.parts_of(name, run_id=run_id, **folders)]
+
 
 class Edition(NamedTuple):
     """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and all its items."""

@@ -41,8 +41,7 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
     - `jaccard`: distinct tokens (between white space) in both texts over those in either; 0 if there are none.
     - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 if the chunk has none.
 
-    `chunks` has item_id, path, chunk_no and text (a row of `texts`); `gold` has item_id and snippet (a row of
-    `snippets`), at most one of an item. Chunks of items without one are left out.
+    `text` in `chunks` is a row of `texts`, `snippet` in `gold` one of `snippets`; an item without one is left out.
     """
     pairs = chunks.lazy().join(gold.lazy(), on="item_id", maintain_order="left").collect()
     chunk, snippet = pairs["text"].to_numpy(), pairs["snippet"].to_numpy()

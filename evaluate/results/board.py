@@ -20,7 +20,7 @@ from lake.console import split_names
 from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
-from lake.tables.evaluated import Boards, Scores
+from lake.tables.evaluated import Scores
 from lake.text import NO_VALUE, counted, escaped, group_name
 
 
@@ -114,43 +114,33 @@ def rows_of_board(
 
     Rows of small slices, undeclared metrics (`requested`) and selected items (`where`) are not stored, but made here.
     """
-    runs = systems_of(lake, task)
-    stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
+    runs, folders = systems_of(lake, task), {"benchmark": task.benchmark, "protocol": protocol.name}
+    stored = lake.scan("boards", **folders).filter(task=task.name)
     slice_, _, value = slice_name.partition("=")
     of_slice = stored.filter(slice=slice_, slice_value=value or slice_) if slice_name else stored.filter("is_opening")
     rows = of_slice.drop("benchmark").collect()
-    if requested or where or rows.is_empty():
-        rows = _worked_out(lake, task, protocol, runs, slice_name, requested, where)
+    is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
+    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
+    if (requested or where or rows.is_empty()) and not aggregates.head(1).collect().is_empty():
+        items = of_where(lake.scan("items", benchmark=task.benchmark), where)
+        slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
+        known = {"slice": slice_, "slice_value": value}
+        # For selected items nothing is stored, ranked or compared.
+        parts = [aggregates.filter(pl.lit(not where), **known).drop("benchmark").collect()]
+        of_scores = [explored(lake, task, protocol, requested).lazy()]
+        if where:
+            of_scores.append(Scores.cast(lake.scan("scores", **folders).filter(is_mine)))
+        run_items, inside = lake.scan("run_items", benchmark=task.benchmark), in_slice(items, slice_, value)
+        made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
+        parts.append(made.with_columns(**{name: pl.lit(of) for name, of in known.items()}).collect())
+        others = {name: lake.scan(name, **folders).filter(**known) for name in ("ranks", "comparisons", "boards")}
+        others["characters"] = others.pop("boards").select(CHARACTERS).drop_nulls().unique()
+        tables = {name: (frame.clear() if where else frame).collect() for name, frame in others.items()}
+        rows = board_rows(protocol, runs, task.kind, aggregates=pl.concat(parts), **tables)
     of_runs = runs.select("run_id", "system", "retriever", "status", "is_baseline")
     rows = rows.filter("is_shown").join(of_runs, on="run_id")
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     return None if rows.is_empty() else rows
-
-
-def _worked_out(
-    lake: Lake, task: Task, protocol: Protocol, runs: pl.DataFrame, slice_name: str, requested: Requested, where: Where
-) -> pl.DataFrame:
-    folders = {"benchmark": task.benchmark, "protocol": protocol.name}
-    is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
-    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
-    if aggregates.head(1).collect().is_empty():
-        return Boards.create_empty()
-    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
-    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
-    of_slice = {"slice": slice_, "slice_value": value}
-    # For selected items nothing is stored, ranked or compared.
-    rows = [aggregates.filter(pl.lit(not where), **of_slice).drop("benchmark").collect()]
-    of_scores = [explored(lake, task, protocol, requested).lazy()]
-    if where:
-        of_scores.append(Scores.cast(lake.scan("scores", **folders).filter(is_mine)))
-    run_items = lake.scan("run_items", benchmark=task.benchmark)
-    inside = in_slice(items, slice_, value)
-    made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
-    rows.append(made.with_columns(**{name: pl.lit(of) for name, of in of_slice.items()}).collect())
-    others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "boards")}
-    others["characters"] = others.pop("boards").select(CHARACTERS).drop_nulls().unique()
-    tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
-    return board_rows(protocol, runs, task.kind, aggregates=pl.concat(rows), **tables)
 
 
 def best_first(rows: pl.DataFrame, column: tuple[Metric, int]) -> pl.DataFrame:

@@ -80,8 +80,7 @@ def compare(
 ) -> list[Comparison]:
     """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics.
 
-    The first is in `against`, if given; then only stored metrics are compared. For undeclared metrics the caller holds
-    the lake's lock. `say` is called with notes on what could not be compared.
+    The first is in `against`, if given. For undeclared metrics the caller holds the lake's lock.
     """
     sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]

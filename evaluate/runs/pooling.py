@@ -11,14 +11,14 @@ import polars as pl
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
-from evaluate.selection import ItemPart
+from evaluate.selection import ItemPart, parts_of_runs
 from evaluate.statistics.boards import board_rows, characters_of, ledger_means, rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.repairs import repairs_of
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import Run, batches, rows_of, run_batches, runs_of, write_by_run
+from evaluate.systems import Run, run_batches, runs_of, write_by_run
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
@@ -34,21 +34,21 @@ def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol]
     """Aggregate the scores of runs under some protocols, unless the aggregates are current."""
     todo: dict[Run, BuildTarget] = {}
     for run in runs:
-        of_run = {"run_id": run.run_id}
-        stored = (part.parts_of("scores", protocol=by.name, **of_run) for by in protocols for part in item_parts)
+        stored = (parts_of_runs(item_parts, "scores", [run.run_id], protocol=by.name) for by in protocols)
         if inputs := list(chain.from_iterable(stored)):
-            lake, folders = item_parts[0].lake, {"benchmark": item_parts[0].task.benchmark, **of_run}
-            target = target_of(lake, "aggregates", part="all", inputs=inputs, code=[aggregate], **folders)
+            folders = {"benchmark": item_parts[0].task.benchmark, "run_id": run.run_id}
+            target = target_of(item_parts[0].lake, "aggregates", part="all", inputs=inputs, code=[aggregate], **folders)
             if not target.is_current:
                 todo[run] = target
     if not todo:
         return
+    lake = item_parts[0].lake
     items, means = pl.concat([item_part.items for item_part in item_parts]).lazy(), list[pl.DataFrame]()
     for protocol in protocols:
-        name, mine = protocol.name, [run for run in todo if run.protocol in ("", protocol.name)]
-        for batch in batches(mine, "scores", item_parts, protocol=name):
-            scores = pl.concat([rows_of(item_part, "scores", batch, protocol=name) for item_part in item_parts])
-            run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
+        name, mine = protocol.name, [run.run_id for run in todo if run.protocol in ("", protocol.name)]
+        for batch in run_batches(lake, "scores", mine, parts_of_runs(item_parts, "scores", mine, protocol=name)):
+            scores = pl.concat([item_part.of_runs("scores", batch, protocol=name) for item_part in item_parts])
+            run_items = pl.concat([item_part.of_runs("run_items", batch) for item_part in item_parts])
             means.append(aggregate(protocol, scores.drop("benchmark"), items, run_items).collect())
     write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(means))
 
@@ -200,16 +200,16 @@ class _Ledgers:
     def rows(self, chunker: str | None, runs: Sequence[Run]) -> pl.DataFrame:
         """The ledgers of runs over one chunker's chunks."""
         item_part, protocol, ledgers = self.item_part, self.protocol, list[pl.DataFrame]()
-        for batch in batches(runs, "hits", [item_part]):
+        run_ids, chance = [run.run_id for run in runs], [run.run_id for run in runs if run.is_chance]
+        for batch in run_batches(item_part.lake, "hits", run_ids, parts_of_runs([item_part], "hits", run_ids)):
             given = {
-                "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
-                "hits": rows_of(item_part, "hits", batch),
-                "answered": rows_of(item_part, "run_items", batch),
+                "scores": item_part.of_runs("scores", batch, protocol=protocol.name),
+                "hits": item_part.of_runs("hits", batch),
+                "answered": item_part.of_runs("run_items", batch),
                 "gold": self.gold.lazy(),
             }
             if RELEVANCE[protocol.relevance].by_lines:
                 files = self.files.lazy().select("item_id", "path", "n_lines")
-                chance = [run.run_id for run in batch if run.is_chance]
                 ledger = ledger_of_lines(protocol, **given, files=files, chunks=self.chunks(chunker), chance=chance)
             else:
                 ledger = ledger_of_candidates(protocol, **given)

@@ -68,11 +68,7 @@ def seal_of(protocol: Protocol) -> str:
 
 
 def contexts() -> tuple[Material, ContextRuns]:
-    """A small data set on which ContextBench's readings differ wherever they can.
-
-    One of six items nobody answers; an agent does everything unusual, one never edits, one ranking has an order for
-    lines. Whole lines use up 8,000 characters exactly.
-    """
+    """A small data set on which ContextBench's readings differ wherever they can."""
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
     return Material(**frames), ContextRuns(**answered)

@@ -29,10 +29,9 @@ _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 class ScoringInputs:
     """The inputs that rankings of some items are scored with.
 
-    `items` are rows of `items` with the pools of the task, `gold` their spans by the protocol's rule. `pool` has the
-    chunks of each pool under the run's chunker; None if nobody knows how the searched files were cut: metrics that read
-    the pool have no value then. `axis` has the lines of the pools' files, for protocols that measure sets of lines;
-    `relevance` rows of that table, for protocols that judge by similarity.
+    `gold` are the items' spans by the protocol's rule; `pool` the chunks of each pool under the run's chunker, None if
+    nobody knows how the searched files were cut: metrics that read the pool have no value then. `axis` is for protocols
+    that measure sets of lines, `relevance` for those that judge by similarity.
     """
 
     protocol: Protocol
@@ -67,8 +66,7 @@ class ScoringInputs:
     def judged(self) -> pl.LazyFrame:
         """The columns that denominators need, from each item's whole pool, in the items' order.
 
-        These are n_relevant, gains and (if gold is lines) shares, both descending; the best similarity of any chunk
-        (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of others.
+        `gains` and `shares` are descending, `best` and `boundary` the best similarity of any chunk and of the gold's.
         """
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})

@@ -67,9 +67,8 @@ def characters_of(
 ) -> pl.DataFrame:
     """How much one reads of the runs scored in the headline slice: mean non-whitespace characters per item.
 
-    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. `read` is what is read
-    down to a cut-off k of the primary metric (for 0 all, of a ranking scored as a context the context formed from it);
-    `returned` is everything. Lines returned before are not counted again.
+    Each run has all its hits in one frame of `hits`. `read` is what is read down to a cut-off k of the primary metric
+    (for 0 all, of a ranking scored as a context the context formed from it), `returned` everything; no line twice.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     if shown.is_empty():
@@ -163,10 +162,9 @@ def board_rows(
     comparisons: pl.DataFrame,
     characters: pl.DataFrame,
 ) -> dy.DataFrame[Boards]:
-    """The board of one task's runs under one protocol: rows of table `boards`.
+    """The board of one task's runs under one protocol, from its rows of other tables and :func:`characters_of`.
 
-    The frames are the task's rows of the tables of these names, `characters` comes from :func:`characters_of`. `kind`
-    is the declared benchmark whose rules score the task; it determines the reference system.
+    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
     """
     opening = slice_of(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())

@@ -37,9 +37,8 @@ def aggregate(
 ) -> dy.LazyFrame[Aggregates]:
     """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
 
-    `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they exist. An item
-    without any value counts as failed, as does one not done in `run_items` (rows of that table), if given. `slices`
-    replace the protocol's and must not mix strata.
+    `items` are the scorable ones. An item without any value counts as failed, as does one not done in `run_items`, if
+    given. `slices` replace the protocol's and must not mix strata.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     kinds, of_slices = slice_items(items, slices, strata)
@@ -79,11 +78,7 @@ def aggregate(
 
 
 def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
-    """The averages, intervals and counts of every measure and slice value.
-
-    `cells` has sums over the items of each kind; `of_slices` the kinds in each slice value: kind, repo, slice,
-    slice_value.
-    """
+    """The averages, intervals and counts of every measure and slice value, from sums over each kind of items."""
     groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (

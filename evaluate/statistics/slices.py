@@ -22,9 +22,8 @@ WHOLE_SLICE = ("all", "all")
 class Slice(NamedTuple):
     """A division of the items by some columns, which its name joins with `/`; `all` has none.
 
-    If items are in several strata, each is divided separately (`context/level`); a slice that is not `per_stratum` is
-    left out if one of its values would mix strata. One that `splits` exists only if its last column has at least two
-    values. If it `is_resampled` (by far the costliest step), a board may open with it.
+    If items are in several strata, each is divided separately (`context/level`), unless it is not `per_stratum`. One
+    that `splits` exists only if its last column has at least two values. If `is_resampled`, a board may open with it.
     """
 
     name: str

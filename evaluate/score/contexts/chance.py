@@ -38,6 +38,12 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     means = [Scores.create_empty().select(*_SCORE, *_SUMS)]
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
+    mean_of_orders = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
+    # If no order has a value (as without gold), there is no expectation.
+    known = [
+        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
+        for name in ("value", "numerator")
+    ]
     for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
@@ -48,8 +54,10 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
         hits = some.items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
         orders = _as_runs(some.items, hits, [str(order) for order in range(N_ORDERS)])
         material = load_material(some, protocol, orders)
-        drawn = score_contexts(protocol, material, orders, with_steps=False).scores
-        means.append(_means(drawn.lazy(), _closed(some, protocol, material, pools, axis).lazy()))
+        drawn = score_contexts(protocol, material, orders, with_steps=False).scores.lazy()
+        exact = _closed(some, protocol, material, pools, axis).lazy()
+        both = drawn.group_by(_SCORE).agg(mean_of_orders).join(exact, on=_SCORE, how="left", suffix="_exact")
+        means.append(both.select(*_SCORE, *known, pl.col("denominator").fill_nan(None)).collect())
     return pl.concat(means).with_columns(run_id=pl.lit(run_id))
 
 
@@ -102,18 +110,6 @@ def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -
     edits = pl.LazyFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
     return ContextRuns(*pl.collect_all([run_items, hits, edits]))
 
-
-def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
-    """The means over the drawn orders, replaced by exact expectations where there are any."""
-    means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
-    of_runs = drawn.group_by(_SCORE).agg(means)
-    # If no order has a value (as without gold), there is no expectation.
-    values = [
-        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
-        for name in ("value", "numerator")
-    ]
-    both = of_runs.join(exact, on=_SCORE, how="left", suffix="_exact")
-    return both.with_columns(*values, pl.col("denominator").fill_nan(None)).select(*_SCORE, *_SUMS).collect()
 
 
 def _closed(

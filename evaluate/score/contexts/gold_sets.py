@@ -32,12 +32,10 @@ _FILE_KEY = ["item_id", "path", "given"]
 class GoldSets:
     """The answers of some runs and the gold that they are compared with, with numbers in place of names.
 
-    `cases` has a row for every run and item: the columns of both and of `run_items` (status is null if the run skipped
-    the item). `seen` has all hits as views, and rank and run (a number). `files` has what they name: text (the number
-    of the content, null if the repository has no such file), n_lines, is_open (the last line has no newline),
-    first_line (the index in `line_starts` of its content's first line), and begin, its first place among the `width`
-    places of its item. `line_starts` has the bytes at which each content's lines start, then its length. `axis` has the
-    lines of the same files.
+    `cases` has a row for every run and item (status is null if the run skipped the item); `seen` has all hits as views,
+    with rank and run. `files` has what they name: text (the number of the content, null if the repository has no such
+    file), is_open (the last line has no newline), first_line (in `line_starts`, the bytes at which each content's lines
+    start), and begin, its first place among the `width` places of its item. `axis` has the lines of the same files.
     """
 
     def __init__(self, material: Material, runs: ContextRuns, rules: ContextRules) -> None:
@@ -199,8 +197,7 @@ class GoldSets:
 class ContentDefinitions:
     """The definitions in some contents, sorted by content and position, distinguished by a protocol's rules.
 
-    The number of a content is its row in `texts`; `n_symbols` is by content. A definition has the number of the symbol
-    that it defines, within the content. `_names` has text, symbol, name, and `whole`: the name to compare first.
+    The number of a content is its row in `texts`; a definition has the number of its symbol within the content.
     """
 
     def __init__(self, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> None:
@@ -260,10 +257,7 @@ class ContentDefinitions:
         return Spans(row, np.concatenate([first, single]), np.concatenate([np.maximum(first, after), single + 1]))
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
-        """The symbols (row, number) that names mean: those of that name, else those named by what follows its last dot.
-
-        `given` has row, text, symbol (the name). A name may mean several symbols, or none.
-        """
+        """The symbols (row, number) that names mean: of that name, else of what follows its last dot."""
         spoken = given.lazy().select("row", "text", written=pl.col("symbol").str.strip_chars())
         names = self._names.rename({"symbol": "number"})
         exactly = spoken.join(names, left_on=["text", "written"], right_on=["text", "whole"]).select("row", "number")

@@ -22,9 +22,8 @@ _EDIT = ["item_id", "path", "line"]
 class Material:
     """The items and the contents of their repositories, independent of any run.
 
-    `items` has item_id, pool_id, has_gold_patch; `gold` item_id, path, line_start, line_end; `gold_edits` item_id,
-    path, line: the lines that the gold patches edit, as the protocol reads patches; `files` pool_id, path, sha256 of
-    every named file; `texts` and `definitions` columns of `blobs` and of `symbols` for those.
+    `gold_edits` has item_id, path, line: the lines that the gold patches edit, as the protocol reads patches; `files`
+    pool_id, path, sha256 of every named file; `texts` and `definitions` columns of `blobs` and of `symbols` for those.
     """
 
     items: pl.DataFrame
@@ -53,15 +52,14 @@ def rules_of(protocol: Protocol) -> ContextRules:
 def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> ContextRuns:
     """The answers of some runs to a part of the items."""
     reading, items = _reading_of(protocol), item_part.items.select("item_id").lazy()
-
-    def rows(table: str) -> pl.LazyFrame:
-        parts = [part for name in names for part in item_part.parts_of(table, run_id=name)]
-        return item_part.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
-
-    answers, hits = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
+    answers, hits, edits = (
+        item_part.of_runs(table, names).join(items, on="item_id", how="semi")
+        for table in ("run_items", "hits", "edits")
+    )
+    answers, hits = _as_read(answers, hits.select(_HIT), reading)
     is_ranking = pl.col("n_steps").is_null().all().over("run_id")
     answered = answers.select("run_id", "item_id", "status", "n_steps", "has_patch", is_ranking=is_ranking)
-    edits = rows("edits").filter(reading=reading).select("run_id", *_EDIT)
+    edits = edits.filter(reading=reading).select("run_id", *_EDIT)
     return ContextRuns(*pl.collect_all([answered, hits, edits]))
 
 
