@@ -8,7 +8,6 @@ from evaluate.metrics import Metric
 from evaluate.results.board import (
     PrintedTable,
     best_first,
-
     is_of_items,
     item_counts,
     number_of,

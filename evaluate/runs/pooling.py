@@ -1,7 +1,7 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -112,22 +112,18 @@ def compare_systems(by: tuple[Lake, Task, Protocol]) -> Outcome:
         return [effects, means, comparisons, ranks, board]
 
     target.make(make)
-    _relate_to_repair(lake, name, scored, folders)
-    return result
-
-
-def _relate_to_repair(lake: Lake, name: str, scored: Sequence[Part], folders: Mapping[str, str]) -> None:
-    """Write table `repairs` for the runs that report which items they resolved, unless it is current."""
-    usage = lake.parts("usage", benchmark=folders["benchmark"])
+    # Some runs report which items they resolved.
+    usage = lake.parts("usage", benchmark=task.benchmark)
     with_usage = {part.folders["run_id"] for part in usage}
-    scored = [part for part in scored if part.folders["run_id"] in with_usage]
-    items = lake.parts("items", benchmark=folders["benchmark"])
-    target = target_of(lake, "repairs", part=name, inputs=[*scored, *usage, *items], code=[repairs_of], **folders)
-    if scored:
-        rows = [lake.scan_parts(parts, of) for of, parts in (("scores", scored), ("usage", usage), ("items", items))]
-        target.make(lambda: repairs_of(*rows))
+    reporting = [part for part in scored if part.folders["run_id"] in with_usage]
+    inputs = [*reporting, *usage, *items]
+    target = target_of(lake, "repairs", part=name, inputs=inputs, code=[repairs_of], **folders)
+    if reporting:
+        read = (("scores", reporting), ("usage", usage), ("items", items))
+        target.make(lambda: repairs_of(*(lake.scan_parts(parts, of) for of, parts in read)))
     else:
         target.remove()
+    return result
 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:

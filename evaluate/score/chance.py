@@ -33,7 +33,7 @@ def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
     """The expected scores of a uniformly random order of each item's pool; none of metrics of lists of files."""
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
     # Under graded judgements, a metric may have the computation of another one.
-    by_computation = {metric_named(name).at: form for name, form in reversed(FORMS.items())}
+    by_computation = {metric_named(name).at: form for name, form in reversed(list(FORMS.items()))}
     forms = {(metric, k): by_computation[metric.at] for metric, k in requested if metric.at in by_computation}
     exact, drawn = list(forms), [pair for pair in requested if pair not in forms]
     measured: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(SCORE_COLUMNS)]
@@ -77,6 +77,12 @@ class _Draw:
         """The sum of 1 / log2(rank + 1) over the first k ranks that the pool fills, divided by the pool's size."""
         return _over(_up_to(1 / np.log2(np.arange(2, k + 2)), self.drawn(k)), self.n)
 
+    def one(self, k: int) -> Floats:
+        return np.ones_like(self.n)
+
+    def wanted(self, k: int) -> Floats:
+        return self.n_wanted
+
     def hits(self, k: int) -> Floats:
         return _over(self.drawn(k) * self.n_relevant, self.n)
 
@@ -115,10 +121,6 @@ class _Draw:
         return ideal
 
 
-def _one(draw: _Draw, k: int) -> Floats:
-    return np.ones_like(draw.n)
-
-
 FORMS: Mapping[str, Form] = {
     "precision": (_Draw.hits, lambda draw, k: np.full_like(draw.n, k)),
     "recall": (_Draw.hits, _Draw.wanted),
@@ -147,7 +149,6 @@ FORMS: Mapping[str, Form] = {
 metrics need drawing: they are ratios of two random numbers, unions, or capped."""
 
 
-
 def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> pl.DataFrame:
     sizes = inputs.chunks.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
     known = (
@@ -167,7 +168,7 @@ def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> 
         in_pool = judged.join(inputs.chunks, on=["pool_id", "path"], how="semi").group_by("item_id")
         grades = in_pool.agg(in_pool=pl.col("iou").drop_nulls().sort(descending=True)).collect()
         rows = known.select("item_id").join(grades, on="item_id", how="left", maintain_order="left")
-        drawn = _matrix(rows["in_pool"].fill_null(pl.Series([[]], dtype=pl.List(pl.Float64))))
+        drawn = _matrix(rows.select(pl.col("in_pool").fill_null(pl.lit([], pl.List(pl.Float64)))).to_series())
     draw = _Draw(n, *drawn, *wanted, *others)
     columns: dict[str, Floats] = {}
     for (metric, k), form in forms.items():
@@ -176,7 +177,6 @@ def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> 
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.hstack(pl.DataFrame(columns).with_columns(pl.all().fill_nan(None)))
-
 
 
 def _matrix(gains: pl.Series) -> tuple[Floats, Floats]:

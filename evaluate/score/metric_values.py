@@ -175,7 +175,20 @@ def measure_runs(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame,
             known = cases.select(CASE).join(inputs.judged, on="item_id", how="left", maintain_order="left")
         wide = measure(inputs.rule.hits(hits, inputs.evidence, CASE), known, by_hits, key=CASE)
         if protocol.full_lists:
-            wide = _without_short_lists(wide, by_hits, inputs, hits, cases)
+            # A cut-off that a list does not reach although its pool does has the value 0.
+            returned = hits.group_by(CASE).agg(n_returned=pl.len().cast(pl.Int64))
+            sizes = inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+            of_lists = cases.select(*CASE, "pool_id").join(returned, on=CASE, how="left")
+            of_lists = of_lists.join(sizes, on="pool_id", how="left")
+            wide = wide.join(of_lists, on=CASE, how="left", maintain_order="left").with_columns(
+                pl.when(pl.col("n_returned").fill_null(0) < pl.min_horizontal(pl.lit(k), "n_in_pool"))
+                .then(0.0)
+                .otherwise(pl.col(f"{label(metric, k)}{part}"))
+                .alias(f"{label(metric, k)}{part}")
+                for metric, k in by_hits
+                if metric.shape == "ranked" and k
+                for part in ("/n", "")
+            )
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=CASE))
     for shape, read in (("filed", inputs.gold_files), ("listed", inputs.judged_hits)):
         if listed := of_shape(requested, shape):
@@ -198,23 +211,6 @@ def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.
         pl.when(holds).then(pl.col(f"{name}{part}")).alias(f"{name}{part}")
         for name, holds in limits
         for part in ("/n", "/d", "")
-    )
-
-
-def _without_short_lists(
-    wide: pl.LazyFrame, requested: Requested, inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame
-) -> pl.LazyFrame:
-    """The measured columns, 0 at a cut-off that a list does not reach although its pool does."""
-    returned = hits.group_by(CASE).agg(n_returned=pl.len().cast(pl.Int64))
-    sizes = inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
-    of_lists = cases.select(*CASE, "pool_id").join(returned, on=CASE, how="left").join(sizes, on="pool_id", how="left")
-    known = wide.join(of_lists, on=CASE, how="left", maintain_order="left")
-    cut = [(label(metric, k), k) for metric, k in requested if metric.shape == "ranked" and k]
-    is_short = {name: pl.col("n_returned").fill_null(0) < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
-    return known.with_columns(
-        pl.when(short).then(0.0).otherwise(pl.col(f"{name}{part}")).alias(f"{name}{part}")
-        for name, short in is_short.items()
-        for part in ("/n", "")
     )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.statistics.intervals import item_intervals, with_intervals
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, protocol_slices, slice_items
-from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
 from lake.tables import DONE
@@ -90,10 +90,16 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame,
         .collect()
         .lazy()
     )
+    # Sum over sum; NaN if the denominators sum to 0 or less (as reversed ranges may), null if there are no items.
+    quotients = {}
+    for name, average in AVERAGES.items():
+        numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
+        ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
+        quotients[name] = pl.when(pl.col(average.n).sum() > 0).then(ratio)
     means = by_repo.group_by(_OF).agg(
-        *(_quotient(average).alias(name) for name, average in AVERAGES.items()),
         *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
-        (pl.col("n") > 0).sum().cast(pl.Int64).alias("n_repos"),
+        **quotients,
+        n_repos=(pl.col("n") > 0).sum().cast(pl.Int64),
     )
     is_of_items = pl.lit(over_items) | (pl.col("n_repos") < FEWEST_REPOS)
     means = means.with_columns(unit=pl.when(is_of_items).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY)))
@@ -116,13 +122,6 @@ def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.L
     answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
     is_failed = pl.col("failed") | pl.col("is_done").is_null()
     return scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
-
-
-def _quotient(average: Average) -> pl.Expr:
-    """Sum over sum; NaN if the denominators sum to 0 or less (as reversed ranges may), null if there are no items."""
-    numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
-    ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
-    return pl.when(pl.col(average.n).sum() > 0).then(ratio)
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:

@@ -111,7 +111,6 @@ def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -
     return ContextRuns(*pl.collect_all([run_items, hits, edits]))
 
 
-
 def _closed(
     item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
 ) -> pl.DataFrame:

@@ -139,7 +139,18 @@ class GoldSets:
 
     def _held(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> Spans:
         spans = self._placed(n_steps, self._spans(granularity, self.shown(views)))
-        return self._with_named(n_steps, spans, views) if granularity == "symbol" else spans
+        if granularity != "symbol":
+            return spans
+        # The named symbols come in addition to the others, or in place of all others of their step.
+        symbols = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
+        if symbols.is_empty():
+            return spans
+        number = pl.col("number")
+        meant = symbols.join(self.definitions.meant(symbols.select("row", "text", "symbol")), on="row", how="left")
+        more = self._placed(n_steps, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
+        if self.rules.named_symbols == "in place":
+            spans = spans.where(~np.isin(spans.slot, more.slot))
+        return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
 
     def _spans(self, granularity: str, views: pl.LazyFrame, *, is_gold: bool = False) -> pl.DataFrame:
         """What views name: ranges `start` to `end` within files, beside the columns of the views and of their files."""
@@ -180,18 +191,6 @@ class GoldSets:
         case, step, begin = (spans[name].to_numpy() for name in ("case", "step", "begin"))
         slot, offset = (np.cumsum(n_steps) - n_steps)[case] + step - 1, case * self.width + begin
         return Spans(slot, offset + spans["start"].to_numpy(), offset + spans["end"].to_numpy())
-
-    def _with_named(self, n_steps: Integers, spans: Spans, views: pl.LazyFrame) -> Spans:
-        """The symbols, with the named ones in addition to the others or in place of all others of their step."""
-        symbols = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
-        if symbols.is_empty():
-            return spans
-        number = pl.col("number")
-        meant = symbols.join(self.definitions.meant(symbols.select("row", "text", "symbol")), on="row", how="left")
-        more = self._placed(n_steps, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
-        if self.rules.named_symbols == "in place":
-            spans = spans.where(~np.isin(spans.slot, more.slot))
-        return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
 
 
 class ContentDefinitions:
