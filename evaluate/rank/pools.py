@@ -185,7 +185,7 @@ def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, tuple[bool, bool]]:
     to_cut = contents.lazy().filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
     cut = lake.scan("chunk_status").join(to_cut, on="sha256", how="semi").group_by("chunker")
     counts = cut.agg(pl.col("sha256").n_unique(), (pl.col("n_chunks") > 0).any()).collect()
-    of_chunker = counts.rows_by_key("chunker", unique=True)
+    of_chunker = {chunker: (n_cut, is_any) for chunker, n_cut, is_any in counts.iter_rows()}
     n_to_cut, has_lines = to_cut.select(pl.len(), (pl.col("n_lines") > 0).any()).collect().row(0)
     result = {}
     for name in [part.name for part in lake.parts("chunkers")]:

@@ -51,7 +51,6 @@ class Region(BaseModel):
         return range(min(max(start, 1), n), (n if self.end == -1 else min(max(self.end, 1), n)) + 1)
 
 
-_None = BeforeValidator(lambda value: [] if value is None else value)
 _OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))] if isinstance(value, dict) else [])
 
 
@@ -59,12 +58,12 @@ class Issue(BaseModel):
     """A row of the gold file: regions and files that all models read, and those that only some read."""
 
     instance_id: str
-    read_core_regions: Annotated[list[Region], _None] = []
-    read_core_files: Annotated[list[str], _None] = []
+    read_core_regions: list[Region] = []
+    read_core_files: list[str] = []
     read_optional_regions_map: Annotated[list[Region], _OfModels] = []
     read_optional_files_map: Annotated[list[str], _OfModels] = []
-    main_files: Annotated[list[str], _None] = []
-    file_line_counts: Annotated[dict[str, int], BeforeValidator(lambda counts: counts or {})] = {}
+    main_files: list[str] = []
+    file_line_counts: dict[str, int] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -72,7 +71,7 @@ class Issue(BaseModel):
         truth = value.get("ground_truth", {}) if isinstance(value, dict) else None
         if not isinstance(value, dict) or not isinstance(truth, dict):
             raise ValueError("a row and its ground_truth are objects")
-        return {**value, **truth}
+        return {name: of for name, of in {**value, **truth}.items() if of is not None}
 
 
 class Answer(BaseModel):
@@ -117,14 +116,10 @@ def score_region_files(
             examples = [f"RUN: {min(answers, default='no row')}", f"gold: {min(gold, default='no row')}"]
             raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
         queries = sorted(query for query in gold if query in answers or not answered_only)
-        rows = [
-            {"query": query, **score_issue(gold[query], answers[query].regions if query in answers else [])}
-            for query in queries
-        ]
-        every = {name: name for name in rows[0] if name != "query"}
-        measures = [lookup(name, "measure", every) for name in names] or [*every]
-        scores = pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64))
-        yield scores, [*_notes(gold, answers, len(queries))]
+        scored = [score_issue(gold[query], answers[query].regions if query in answers else []) for query in queries]
+        measures = [lookup(name, "measure", {of: of for of in scored[0]}) for name in names] or [*scored[0]]
+        scores = pl.DataFrame(scored, dict.fromkeys(scored[0], pl.Float64))
+        yield scores.select(pl.Series("query", queries), *measures), [*_notes(gold, answers, len(queries))]
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
