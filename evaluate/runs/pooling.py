@@ -1,9 +1,9 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cache, partial
 from itertools import chain
 
 import polars as pl
@@ -143,7 +143,7 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     for protocol in filter(is_kept, protocols_of(task)):
         folders, kept = {"benchmark": task.benchmark, "protocol": protocol.name}, set[str]()
         for item_part in item_parts:
-            ledgers = _Ledgers(item_part, protocol)
+            gold_files = cache(partial(_gold_files, item_part, protocol))
             for chunker, runs in by_chunker.items():
                 stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
                 # Scores depend on the hits that they are of.
@@ -156,58 +156,51 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
                 inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
                 chance = [run.run_id for run in scored if run.is_chance]
                 target = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
-                target.make(partial(ledgers.rows, chunker, list(scored)))
+                target.make(partial(_ledger, item_part, protocol, gold_files, chunker, list(scored)))
         for part in lake.parts("ledger", **folders):
             if part.name.startswith(prefix) and part.name not in kept:
                 lake.remove(part)
 
 
-@dataclass
-class _Ledgers:
-    """The ledgers of a part of the items under a protocol, from the chunks of its gold files."""
+def _gold_files(item_part: ItemPart, protocol: Protocol) -> pl.DataFrame:
+    """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
+    pools = item_part.items.lazy().select("item_id", "pool_id")
+    named = item_part.gold_of(protocol.gold).lazy().select("item_id", "path").unique().join(pools, on="item_id")
+    files = load_files(item_part.lake, named.select("pool_id", "path").unique().collect())
+    n_lines = contents_of(item_part.lake, files["sha256"], ["n_lines"]).lazy()
+    return named.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
 
-    item_part: ItemPart
-    protocol: Protocol
 
-    @cached_property
-    def gold(self) -> pl.DataFrame:
-        return self.item_part.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
-
-    @cached_property
-    def files(self) -> pl.DataFrame:
-        """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
-        pools = self.item_part.items.lazy().select("item_id", "pool_id")
-        gold_files = self.gold.lazy().select("item_id", "path").unique().join(pools, on="item_id")
-        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique().collect())
-        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"]).lazy()
-        return gold_files.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
-
-    def chunks(self, chunker: str | None) -> pl.LazyFrame:
-        """The searched gold files' chunks: item_id, path, line_start, line_end; without a chunker, whole files."""
-        lake = self.item_part.lake
-        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path")
-        gold_files = self.files.lazy().join(searched, on=["pool_id", "path"], how="semi")
+def _ledger(
+    item_part: ItemPart,
+    protocol: Protocol,
+    gold_files: Callable[[], pl.DataFrame],
+    chunker: str | None,
+    runs: Sequence[Run],
+) -> pl.DataFrame:
+    """The ledgers of runs over one chunker's chunks of the searched gold files; without a chunker, over whole files."""
+    lake, ledgers = item_part.lake, list[pl.DataFrame]()
+    run_ids, chance = [run.run_id for run in runs], [run.run_id for run in runs if run.is_chance]
+    gold = item_part.gold_of(protocol.gold).lazy().select("item_id", "path", "line_start", "line_end")
+    if by_lines := RELEVANCE[protocol.relevance].by_lines:
+        files = gold_files()
+        searched = files_of(lake, files["pool_id"]).select("pool_id", "path")
+        chunks = files.lazy().join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
-            return gold_files.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-        cut = chunks_of(lake, chunker, self.files, with_blank=False)
-        spans = cut.select("sha256", "line_start", "line_end")
-        return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
-
-    def rows(self, chunker: str | None, runs: Sequence[Run]) -> pl.DataFrame:
-        """The ledgers of runs over one chunker's chunks."""
-        item_part, protocol, ledgers = self.item_part, self.protocol, list[pl.DataFrame]()
-        run_ids, chance = [run.run_id for run in runs], [run.run_id for run in runs if run.is_chance]
-        for batch in run_batches(item_part.lake, "hits", run_ids, parts_of_runs([item_part], "hits", run_ids)):
-            given = {
-                "scores": item_part.of_runs("scores", batch, protocol=protocol.name),
-                "hits": item_part.of_runs("hits", batch),
-                "answered": item_part.of_runs("run_items", batch),
-                "gold": self.gold.lazy(),
-            }
-            if RELEVANCE[protocol.relevance].by_lines:
-                files = self.files.lazy().select("item_id", "path", "n_lines")
-                ledger = ledger_of_lines(protocol, **given, files=files, chunks=self.chunks(chunker), chance=chance)
-            else:
-                ledger = ledger_of_candidates(protocol, **given)
-            ledgers.append(ledger.collect())
-        return Ledger.cast(pl.concat(ledgers).with_columns(protocol=pl.lit(protocol.name)))
+            chunks = chunks.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+        else:
+            cut = chunks_of(lake, chunker, files, with_blank=False).select("sha256", "line_start", "line_end")
+            chunks = chunks.select("item_id", "path", "sha256").join(cut, on="sha256").drop("sha256")
+    for batch in run_batches(lake, "hits", run_ids, parts_of_runs([item_part], "hits", run_ids)):
+        given = {
+            "scores": item_part.of_runs("scores", batch, protocol=protocol.name),
+            "hits": item_part.of_runs("hits", batch),
+            "answered": item_part.of_runs("run_items", batch),
+            "gold": gold,
+        }
+        if by_lines:
+            ledger = ledger_of_lines(protocol, **given, files=files.lazy(), chunks=chunks, chance=chance)
+        else:
+            ledger = ledger_of_candidates(protocol, **given)
+        ledgers.append(ledger.collect())
+    return Ledger.cast(pl.concat(ledgers).with_columns(protocol=pl.lit(protocol.name)))
