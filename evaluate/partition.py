@@ -1,7 +1,4 @@
-"""One part of the items under one task: ranking and scoring it for some systems, as far as not done yet.
-
-This is the unit of work: a pure function of the lake's contents, so parts can be made in any order and on any machine.
-"""
+"""One part of the items under one task, the unit of work: ranked and scored for some systems, as far as not done."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,5 +1,6 @@
 """The items of a task, part by part, with their gold and their pools."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -87,12 +88,14 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The items' gold spans under one gold rule."""
-        return self._gold.filter(gold=rule)
+        return self._gold[rule]
 
     @cached_property
-    def _gold(self) -> pl.DataFrame:
+    def _gold(self) -> Mapping[str, pl.DataFrame]:
         items = self.items.lazy().select("item_id")
-        return self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
+        rows = self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
+        by_rule = rows.partition_by("gold", maintain_order=True)
+        return defaultdict(rows.clear, {of_rule["gold"][0]: of_rule for of_rule in by_rule})
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table in the parts that hold these items."""

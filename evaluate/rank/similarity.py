@@ -1,7 +1,4 @@
-"""The similarity of every chunk of every item's pool to the gold snippet: shares of tokens and of identifiers.
-
-Every text is tokenized once, however many items contain it. The token sets are rows of a sparse matrix.
-"""
+"""The similarity of every chunk of every item's pool to the gold snippet: shares of tokens and of identifiers."""
 
 from __future__ import annotations
 

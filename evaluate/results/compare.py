@@ -78,10 +78,7 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics.
-
-    The first is in `against`, if given. For undeclared metrics the caller holds the lake's lock.
-    """
+    """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics."""
     sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]
     for known, name in zip(runs, (a, b), strict=True):

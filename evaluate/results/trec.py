@@ -179,8 +179,12 @@ def score_files(
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
     judged = read_lists(qrels, QRELS)
     for run in [read_lists(path, RUN) for path in paths]:
-        values = _values(run, judged, measures, answered_only=answered_only)
-        queries = values["query"]
+        answered = sorted(query for query, of in run.items() if of and judged.get(query))
+        if not answered:
+            examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Compare how the two files write query ids."
+            raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
+        queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
+        values = _values(run, {query: judged[query] for query in queries}, measures, answered)
         notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
         if missing := sum(not run.get(query) for query in queries):
             notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
@@ -190,17 +194,12 @@ def score_files(
 
 
 def _values(
-    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], *, answered_only: bool
+    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], answered: Sequence[str]
 ) -> pl.DataFrame:
-    answered = sorted(query for query, of in run.items() if of and judged.get(query))
-    if not answered:
-        examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Compare how the two files write query ids."
-        raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
-    queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
     # Some programs behind ir_measures misread names with spaces, or crash on them: they get numbers.
     name: defaultdict[str, str] = defaultdict(map(str, count()).__next__)
     grades = {
-        name[query]: {name[document]: int(grade) for document, grade in judged[query].items()} for query in queries
+        name[query]: {name[document]: int(grade) for document, grade in of.items()} for query, of in judged.items()
     }
     scores = {}
     for query in answered:
@@ -217,8 +216,8 @@ def _values(
         message = f"ir_measures cannot compute one of {', '.join(map(str, measures))}"
         hint = "Leave it out of --metrics; ERR and nDCG of exponential gains take grades up to 4."
         raise GoldspanError(message, examples=[str(error)], hint=hint, code=Exit.USAGE) from error
-    columns = {str(measure): [values.get((str(measure), name[query])) for query in queries] for measure in measures}
-    rows = pl.DataFrame({"query": queries, **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
+    columns = {str(measure): [values.get((str(measure), name[query])) for query in judged] for measure in measures}
+    rows = pl.DataFrame({"query": [*judged], **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
     return rows.fill_nan(None)
 
 

@@ -35,10 +35,7 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 
 @dataclass
 class TaskRuns:
-    """One task's runs over the selected items: those `planned` to be made, and `imported` ones.
-
-    `prepared` has the notes on the work that was done once for a run.
-    """
+    """One task's runs over the selected items: `planned` ones, notes on what was `prepared`, and `imported` ones."""
 
     lake: Lake
     task: Task

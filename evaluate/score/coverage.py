@@ -93,10 +93,7 @@ def sizes_of_walks(
 
 
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
-    """The pieces of the axis that hits (item, rank, start, end) contain, in the order of return.
-
-    A cut-off's column, `size_at("", …)`, is the number of a piece's lines that it takes, from `start` on.
-    """
+    """The pieces of the axis that hits contain, in order of return; per cut-off, how many lines of each it takes."""
     # Costs add up in the order of the ranking, then of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(

@@ -64,10 +64,7 @@ class ScoringInputs:
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
-        """The columns that denominators need, from each item's whole pool, in the items' order.
-
-        `gains` and `shares` are descending, `best` and `boundary` the best similarity of any chunk and of the gold's.
-        """
+        """What denominators need of an item's whole pool, in the items' order; `gains` and `shares` are descending."""
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
         pooled = (
@@ -163,10 +160,7 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
 
 
 def measure_runs(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """Metrics of ranked lists by a protocol's rules: a row per list, metric and cut-off, unsorted.
-
-    `cases` has a row for every list that must have a score: CASE, the item's columns and the completion.
-    """
+    """Metrics of lists by a protocol's rules: a row for each of `cases` (CASE, items, completion), metric and k."""
     protocol, measured = inputs.protocol, list[pl.LazyFrame]()
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     if by_hits := of_shape(requested, *BY_HITS):

@@ -162,10 +162,7 @@ def board_rows(
     comparisons: pl.DataFrame,
     characters: pl.DataFrame,
 ) -> dy.DataFrame[Boards]:
-    """The board of one task's runs under one protocol, from its rows of other tables and :func:`characters_of`.
-
-    `kind` is the declared benchmark whose rules score the task; it determines the reference system.
-    """
+    """The board of one task's runs under one protocol; `kind`, the benchmark of its rules, names the reference."""
     opening = slice_of(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
     by_size = values.sort("n_items", "slice_value", descending=[True, False]).group_by("slice", maintain_order=True)

@@ -52,10 +52,7 @@ def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
 
 
 def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
-    """The threshold, between 0 and 1, that a pair's studentised difference must reach to be detected.
-
-    The pairs are in ascending order of their `observed` statistics; one is detected only if all more extreme ones are.
-    """
+    """The threshold, between 0 and 1, of a detected studentised difference; `observed` ones are ascending."""
     # As many flips as fit in memory, with a maximum for every pair; as rows, so that sums keep their last bits.
     n_flips = max(1, 4_000_000 // len(observed))
     signs = next(flips(n_units, n_flips)).T.copy()[:n_flips]

@@ -158,10 +158,7 @@ _MEANS_AT_ONCE = 32
 
 
 def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """The 95 % bootstrap intervals of means over items: `of`, item_low, item_high; no row for a mean over one item.
-
-    `values` has `of`, value, count. Resamples are matrices of weights, which all means over equally many items share.
-    """
+    """The 95 % bootstrap intervals of means over items (`of`, value, count): item_low, item_high; none of one item."""
     means = (
         values.sort(*of, "value")
         .group_by(of, maintain_order=True)

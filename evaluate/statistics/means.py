@@ -44,9 +44,20 @@ def aggregate(
     kinds, of_slices = slice_items(items, slices, strata)
     # Strings are compared once: below, a run's metric, a kind of items and a slice's repository are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
+    # An item has failed that has no value by any metric.
+    of_run = ["run_id", "protocol"]
+    n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
+    valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
+    empty = valueless.join(n_measures, on=of_run).filter(pl.col("n_null") == pl.col("n_measures"))
+    is_empty = empty.select(*of_run, "item_id", failed=pl.lit(value=True))
+    scored = scores.join(is_empty, on=[*of_run, "item_id"], how="left")
+    scored = scored.with_columns(pl.col("failed").fill_null(value=False))
+    if run_items is not None:
+        answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
+        is_failed = pl.col("failed") | pl.col("is_done").is_null()
+        scored = scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
     scored = (
-        _with_failures(scores, measures, run_items)
-        .join(measures, on=_METRIC)
+        scored.join(measures, on=_METRIC)
         .join(kinds.lazy().explode("item_id"), on="item_id")
         .select("measure", "kind", "failed", *_SUMMED)
     )
@@ -105,23 +116,6 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame,
     means = means.with_columns(unit=pl.when(is_of_items).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY)))
     means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
     return with_intervals(means.join(measures, on="measure"), by_repo)
-
-
-def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
-    """The scores with `failed`: the item is not done by the run, or none of its metrics has a value."""
-    of_run = ["run_id", "protocol"]
-    n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
-    valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
-    empty = valueless.join(n_measures, on=of_run).filter(pl.col("n_null") == pl.col("n_measures"))
-    is_empty = empty.select(*of_run, "item_id", failed=pl.lit(value=True))
-    scored = scores.join(is_empty, on=[*of_run, "item_id"], how="left").with_columns(
-        pl.col("failed").fill_null(value=False)
-    )
-    if run_items is None:
-        return scored
-    answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
-    is_failed = pl.col("failed") | pl.col("is_done").is_null()
-    return scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:

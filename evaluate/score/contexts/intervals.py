@@ -31,10 +31,7 @@ class Spans(NamedTuple):
 
 
 class SetSizes(NamedTuple):
-    """The sizes of the sets: `n_gold` for every walk, the others for every slot.
-
-    `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps hold; the hits are the gold in either.
-    """
+    """The sizes of the sets: `n_gold` for every walk, others for every slot; `cumulative` is with all earlier steps."""
 
     n_gold: Integers
     n_pred: Integers
