@@ -21,7 +21,6 @@ from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, Protocol
 from lake.exact import Floats, Integers, exact_sum
-from lake.offsets import LineOffsets
 from lake.pools import POOL, chunks_of, files_of
 from lake.tables import DONE, RANKING
 from lake.tables.evaluated import Scores
@@ -55,7 +54,19 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
         orders = _as_runs(some.items, hits, [str(order) for order in range(N_ORDERS)])
         material = load_material(some, protocol, orders)
         drawn = score_contexts(protocol, material, orders, with_steps=False).scores.lazy()
-        exact = _closed(some, protocol, material, pools, axis).lazy()
+        # The exact expectations are from the chunks in gold files alone.
+        of_items = some.items.lazy().select("item_id", "pool_id")
+        gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
+        ranked = (
+            gold.join(pools.lazy(), on=["pool_id", "path"])
+            .sort("item_id", "path", "chunk_no")
+            .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
+        )
+        first_lines = pools.lazy().with_columns(line_end=pl.col("line_start") + 1, pool="pool_id")
+        begun = axis.place(first_lines).select("pool", is_first=_is_begun(protocol, axis.n_nws()))
+        sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
+        n_chunks = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
+        exact = expected_coverage(protocol, material, _as_runs(some.items, ranked, [""]), n_chunks).lazy()
         both = drawn.group_by(_SCORE).agg(mean_of_orders).join(exact, on=_SCORE, how="left", suffix="_exact")
         means.append(both.select(*_SCORE, *known, pl.col("denominator").fill_nan(None)).collect())
     return pl.concat(means).with_columns(run_id=pl.lit(run_id))
@@ -109,24 +120,6 @@ def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -
     run_items = answers.join(pl.LazyFrame({"run_id": names}), how="cross")
     edits = pl.LazyFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
     return ContextRuns(*pl.collect_all([run_items, hits, edits]))
-
-
-def _closed(
-    item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
-) -> pl.DataFrame:
-    """The exact expectations, from the chunks in gold files alone."""
-    of_items = item_part.items.lazy().select("item_id", "pool_id")
-    gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
-    ranked = (
-        gold.join(pools.lazy(), on=["pool_id", "path"])
-        .sort("item_id", "path", "chunk_no")
-        .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
-    )
-    first_lines = pools.lazy().with_columns(line_end=pl.col("line_start") + 1, pool="pool_id")
-    begun = axis.place(first_lines).select("pool", is_first=_is_begun(protocol, axis.n_nws()))
-    sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
-    known = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
-    return expected_coverage(protocol, material, _as_runs(item_part.items, ranked, [""]), known)
 
 
 def _is_begun(protocol: Protocol, n_nws: pl.Expr) -> pl.Expr:
