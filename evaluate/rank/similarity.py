@@ -24,12 +24,8 @@ PAIRS_AT_ONCE = 1_024
 """The number of chunks compared at a time, each with its own item's snippet."""
 
 
-def _names(piece: str) -> list[str]:
-    return [name for name in _IDENTIFIER.findall(piece) if name not in _KEYWORDS]
-
-
 # No identifier crosses the ends of a piece.
-_IDENTIFIERS = Refined(pieces, _names)
+_IDENTIFIERS = Refined(pieces, lambda piece: [name for name in _IDENTIFIER.findall(piece) if name not in _KEYWORDS])
 
 
 def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippets: Texts) -> pl.DataFrame:

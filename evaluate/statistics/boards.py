@@ -18,7 +18,6 @@ from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, referen
 
 _WHERE = [*MEASURE, *SLICE]
 CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
-"""The columns of :func:`characters_of`."""
 
 
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: dy.DataFrame[Comparisons]) -> dy.DataFrame[Ranks]:
