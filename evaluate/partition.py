@@ -1,6 +1,6 @@
 """One part of the items under one task, the unit of work: ranked and scored for some systems, as far as not done."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
@@ -29,7 +29,7 @@ from evaluate.selection import ItemPart, parts_of_runs
 from evaluate.systems import PlannedRun, Run, run_batches, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
-from lake.catalog.protocol import CUT_OFFS, Protocol
+from lake.catalog.protocol import Protocol
 from lake.make import BuildTarget, Input, target_of
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
@@ -98,6 +98,7 @@ class Partition:
         """Rank the part for runs that use one chunker: some pools at a time, whose tokens all runs share."""
         results, hits, items = list[dict[str, Ranked]](), list[pl.DataFrame](), list[pl.DataFrame]()
         item_part, chunker, queries = self.item_part, runs[0].system.chunker, self.item_part.queries
+        task = item_part.task
         parts = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
         for pool_ids in parts:
             if is_whole := len(parts) == 1:
@@ -108,7 +109,21 @@ class Partition:
             ranked = {run.run_id: Ranked() for run in runs}
             # All runs on one batch of pools before the next, because no pool is kept.
             for batch in pools.batches(queries):
-                self._rank_pools(batch, queries, {run: ranked[run.run_id] for run in runs})
+                # Queries of equal form are rewritten once for all runs.
+                pairs, are_own = dict[tuple[str, int], list[tuple[Pool, Queries]]](), batch.are_own(queries)
+                for run in runs:
+                    retriever, protocol = run.system.retriever, run.system.protocol
+                    key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
+                    if key not in pairs:
+                        pairs[key] = list(queries_by_pool(rewritten(queries, key[0]), batch, key[1]))
+                    known: Iterable[tuple[Pool, Queries]] = pairs[key]
+                    if protocol:
+                        gold, relevance = item_part.gold_of(protocol.gold), self._relevance(protocol, chunker)
+                        column = RELEVANCE[protocol.relevance].similarity
+                        known = with_gold(known, queries, batch, gold, relevance, column)
+                    # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
+                    zero_blank, before = task.ranks_blank and retriever.needs != "gold", ranked[run.run_id]
+                    rank(retriever, known, tie=task.tie, depth=task.depth, zero_blank=zero_blank, before=before)
             by_run, axis = hits_by_run(ranked), None
             if pools.share_lines:
                 axis = self._axis if is_whole else load_axis(item_part.lake, pool_ids)
@@ -117,31 +132,6 @@ class Partition:
             items.append(run_item_rows(ranked, by_run, queries, pools))
         targets = {run.run_id: self._ranking(run) for run in runs}
         write_by_run(targets, cost_rows(results, item_part.part), pl.concat(hits), pl.concat(items))
-
-    def _rank_pools(self, pools: ChunkedPools, all_queries: pl.DataFrame, ranked: Mapping[PlannedRun, Ranked]) -> None:
-        """Rank some pools, run by run; queries of equal form are rewritten once for all runs."""
-        are_own = pools.are_own(all_queries)
-        queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
-        for run, before in ranked.items():
-            task, retriever, protocol = self.item_part.task, run.system.retriever, run.system.protocol
-            key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
-            if key not in queries:
-                texts = rewritten(all_queries, retriever.query_form)
-                queries[key] = list(queries_by_pool(texts, pools, key[1]))
-            known: Iterable[tuple[Pool, Queries]] = queries[key]
-            if protocol:
-                gold, relevance = self.item_part.gold_of(protocol.gold), self._relevance(protocol, run.system.chunker)
-                known = with_gold(known, all_queries, pools, gold, relevance, RELEVANCE[protocol.relevance].similarity)
-            rank(
-                retriever,
-                known,
-                tie=task.tie,
-                depth=task.depth,
-                cut_offs=CUT_OFFS,
-                # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
-                zero_blank=task.ranks_blank and retriever.needs != "gold",
-                before=before,
-            )
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """The similarity of each searched chunk to the gold, computed once; None if relevance is not a similarity."""

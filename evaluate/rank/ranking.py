@@ -11,7 +11,7 @@ import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
-from lake.catalog.protocol import TieRule
+from lake.catalog.protocol import CUT_OFFS, TieRule
 from lake.errors import GoldspanError, file_of, located
 from lake.fingerprint import seeded_hash
 from lake.offsets import LineOffsets, added_lines
@@ -52,7 +52,7 @@ def rank(
     *,
     tie: TieRule,
     depth: int | None,
-    cut_offs: Sequence[int],
+    cut_offs: Sequence[int] = CUT_OFFS,
     zero_blank: bool = False,
     before: Ranked | None = None,
 ) -> Ranked:

@@ -37,10 +37,8 @@ from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TO
 Comparison = dict[str, Any]
 """One metric of two runs of a task under one protocol, over one slice, as `compare --json` prints it.
 
-`a` and `b` are the numbers on the leaderboard, over the `n_a` and `n_b` items of the slice with a value of either run;
-`a_shared` and `b_shared` are over the `n` shared items. `delta` and the fields after it are the second minus the first
-over those, as in table `comparisons` with `run_a` as the first. `repositories` has each repository with its number of
-shared items and both numbers; `flips` has the items on which the two differ, with both values.
+`a` and `b` are over the `n_a` and `n_b` items of the slice with a value of either run, `a_shared`, `b_shared` and all
+fields from `delta` on (the second minus the first, as in table `comparisons`) over the `n` shared items.
 """
 
 _OF_TABLE = (

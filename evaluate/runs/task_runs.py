@@ -144,6 +144,7 @@ class TaskRuns:
     def conclude(self) -> Outcome:
         """Write the planned runs' own rows; return the counts of their items."""
         result, rows, todo, counts = Outcome(), [], dict[str, BuildTarget](), self.counts(self.planned)
+        items, whole = replace(self.selection, limit=None).parameters(), self.selection.is_whole
         for run in self.planned:
             n, n_failed, n_tied, why = counts[run.run_id]
             # Ties of baselines are not reported: `random` is nothing but ties.
@@ -153,33 +154,34 @@ class TaskRuns:
                 result.warnings.append(self.failure(run.system.name, n, n_failed, why.removeprefix("GoldspanError: ")))
             target = self.row(run)
             if not target.is_current:
-                todo[run.run_id] = target
-                rows.append(self._run_row(run, n, n_failed))
+                todo[run.run_id], system = target, run.system
+                parameters = {**system.parameters(), **self.prepared.get(run.run_id, {}), **items}
+                rows.append(
+                    {
+                        "run_id": run.run_id,
+                        "system": system.name,
+                        "benchmark": self.task.benchmark,
+                        "task": self.task.name,
+                        "chunker": system.chunker,
+                        "retriever": system.retriever.name,
+                        "origin": "built-in",
+                        "parameters": canonical_json(parameters),
+                        "versions": VERSIONS,
+                        "status": "failed"
+                        if n and n_failed == n
+                        else "partial"
+                        if n_failed or not whole
+                        else "complete",
+                        "n_items": n,
+                        "limit": self.selection.limit,
+                        "protocol": run.protocol or None,
+                        "selection": [{"column": column, "value": value} for column, value in self.selection.where],
+                        "fingerprint": run.stamp,
+                    }
+                )
         if todo:
             write_by_run(todo, pl.DataFrame(rows, schema=table("runs").columns))
         return result
-
-    def _run_row(self, run: PlannedRun, n: int, n_failed: int) -> dict[str, object]:
-        system, where, prepared = run.system, self.selection.where, self.prepared.get(run.run_id, {})
-        items = replace(self.selection, limit=None).parameters()
-        is_complete = self.selection.is_whole and not n_failed
-        return {
-            "run_id": run.run_id,
-            "system": system.name,
-            "benchmark": self.task.benchmark,
-            "task": self.task.name,
-            "chunker": system.chunker,
-            "retriever": system.retriever.name,
-            "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **prepared, **items}),
-            "versions": VERSIONS,
-            "status": "complete" if is_complete else "failed" if n_failed and n_failed == n else "partial",
-            "n_items": n,
-            "limit": self.selection.limit,
-            "protocol": run.protocol or None,
-            "selection": [{"column": column, "value": value} for column, value in where],
-            "fingerprint": run.stamp,
-        }
 
     def row(self, run: PlannedRun) -> BuildTarget:
         """The target of a run's row; the run's stamp contains the digest of the code."""

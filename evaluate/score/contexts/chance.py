@@ -20,7 +20,7 @@ from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, Protocol
-from lake.exact import Floats, Integers, exact_sum
+from lake.exact import exact_sum
 from lake.pools import POOL, chunks_of, files_of
 from lake.tables import DONE, RANKING
 from lake.tables.evaluated import Scores
@@ -90,11 +90,17 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     frames: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(*_SCORE, "value", "numerator")]
     for granularity in GRANULARITIES:
         walk, length, n_holding, n_first_holding = sets.holders(granularity, n_steps, views, is_first)
-        missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
-        n_gold = np.bincount(walk, weights=length, minlength=cases.height)
+        n_gold, hits, certain = np.bincount(walk, weights=length, minlength=cases.height), [], np.ones(len(walk))
         has_gold = n_gold > 0
         of_items = pl.LazyFrame(cases["item_id"].filter(pl.Series(has_gold)))
-        hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
+        # The probability that no chunk that holds a piece is among the first k.
+        first = n_first[walk]
+        missed = np.divide(first - n_first_holding, first, out=certain.copy(), where=first > 0)
+        for k in range(1, N_RANKED_STEPS + 1):
+            hits.append(np.bincount(walk, weights=length * (1 - missed), minlength=cases.height))
+            left = n[walk] - k
+            # Where no chunk is left, nothing more is drawn.
+            missed = missed * np.divide(np.maximum(left - n_holding, 0), left, out=certain.copy(), where=left > 0)
         for metric, k in metrics_of(protocol):
             name = metric.name
             if name == f"{granularity}_auc" or (k and metric.cut == "results" and name == f"{granularity}_coverage"):
@@ -125,14 +131,3 @@ def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -
 def _is_begun(protocol: Protocol, n_nws: pl.Expr) -> pl.Expr:
     """Whether orders that begin with chunks of such first lines count as answers, if failures are left out."""
     return pl.lit(rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
-
-
-def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
-    """The probability that no special chunk is among the first k of an order, for every k up to N_RANKED_STEPS."""
-    missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
-    chances = []
-    for left in (n - drawn for drawn in range(1, N_RANKED_STEPS + 1)):
-        chances.append(missed)
-        # Where no chunk is left, nothing more is drawn.
-        missed = missed * np.divide(np.maximum(left - special, 0), left, out=np.ones(len(n)), where=left > 0)
-    return chances
