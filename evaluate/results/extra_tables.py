@@ -1,6 +1,7 @@
 """Tables in addition to the boards: usage, costs, effects of chunkers and retrievers; and the last lines of a run."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
 import polars as pl
 
@@ -149,53 +150,47 @@ def summary(
     Requested systems (`patterns`) are shown whatever their rank, or else runs that were just scored (parts `made`).
     """
     now = {part.folders["run_id"] for part in lake.parts("scores", benchmark=benchmark) if part.relative_path in made}
+    label = edition(lake, benchmark).label
     for task in tasks_of(lake, benchmark):
-        is_shown = not tasks or task.name in tasks
-        for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place) if is_shown else ():
-            rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
-            if rows is not None:
-                table = best_first(rows, primary_metric(protocol))
-                is_wanted = pl.Series([is_picked(name, patterns) for name in table["system"]])
-                if not patterns:
-                    is_wanted = table["run_id"].is_in([] if now.issuperset(table["run_id"]) else list(now))
-                yield from _lines(lake, task, protocol, table, table.filter(is_wanted)["run_id"])
-                if not tasks:
-                    return
-                break
-
-
-def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: pl.Series) -> Iterator[str]:
-    primary, label = protocol.primary, edition(lake, task.benchmark).label
-    slice_, value = rows.select("slice", "slice_value").row(0)
-    over = "all items" if slice_ == value else f"items of {slice_} {value}"
-    average = AVERAGES[primary.aggregate].meaning
-    data = f"{task.benchmark}{f' ({label})' if label else ''}"
-    yield f"{data}: {primary_name(protocol)}, {average}, {over} ({protocol.name})"
-    comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(
-        metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
-    )
-    lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
-    verdict = verdict_on(lines, task.kind, by_pair(comparisons))
-    yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
-    systems = rows.filter(~pl.col("is_baseline"))
-    whole = systems.filter("is_whole")
-    first = (whole if whole.height else systems).head(_N_SHOWN)
-    yield from _systems(first)
-    yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
-    # Each baseline once: the run that the verdict compares with; of another baseline the best over any chunks.
-    of_verdict = rows.filter("is_baseline").sort(pl.col("run_id") != verdict.reference, maintain_order=True)
-    best = rows.join(of_verdict.unique("retriever", keep="first"), on="run_id", how="semi", maintain_order="left")
-    if best.height:
-        numbers = (f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows())
-        yield f"  baselines: {', '.join(numbers)}"
-    is_wanted = pl.col("run_id").is_in(wanted.implode()) & ~pl.col("run_id").is_in(first["run_id"].implode())
-    others = rows.filter(is_wanted).head(N_WANTED)
-    if others.height:
-        yield "  selected or just run:"
-        yield from _systems(others)
-    n_more = rows.height - first.height - best.height - others.join(best, on="run_id", how="anti").height
-    if n_more > 0:
-        yield f"  {n_more:,} more: {typed(f'python -m evaluate table {task.benchmark}')}"
+        declared = protocols_of(task) if not tasks or task.name in tasks else []
+        shown = sorted((each for each in declared if not each.parity_only), key=lambda protocol: protocol.place)
+        boards = ((each, board) for each in shown if (board := rows_of_board(lake, task, each)) is not None)
+        for protocol, board in islice(boards, 1):
+            rows, primary = best_first(board, primary_metric(protocol)), protocol.primary
+            slice_, value = rows.select("slice", "slice_value").row(0)
+            over = "all items" if slice_ == value else f"items of {slice_} {value}"
+            measure = f"{primary_name(protocol)}, {AVERAGES[primary.aggregate].meaning}, {over} ({protocol.name})"
+            yield f"{benchmark}{f' ({label})' if label else ''}: {measure}"
+            comparisons = lake.scan("comparisons", benchmark=benchmark, protocol=protocol.name).filter(
+                metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
+            )
+            lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
+            verdict = verdict_on(lines, task.kind, by_pair(comparisons))
+            yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
+            systems = rows.filter(~pl.col("is_baseline"))
+            whole = systems.filter("is_whole")
+            first = (whole if whole.height else systems).head(_N_SHOWN)
+            yield from _systems(first)
+            yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
+            # Each baseline once: the run that the verdict compares with; of another baseline the best over any chunks.
+            of_verdict = rows.filter("is_baseline").sort(pl.col("run_id") != verdict.reference, maintain_order=True)
+            best = of_verdict.unique("retriever", keep="first")
+            best = rows.join(best, on="run_id", how="semi", maintain_order="left")
+            if best.height:
+                numbers = best.select("retriever", "number").iter_rows()
+                yield f"  baselines: {', '.join(f'{name} {number_of(number)}' for name, number in numbers)}"
+            is_wanted = pl.Series([is_picked(name, patterns) for name in rows["system"]])
+            if not patterns:
+                is_wanted = rows["run_id"].is_in([] if now.issuperset(rows["run_id"]) else list(now))
+            others = rows.filter(is_wanted, ~pl.col("run_id").is_in(first["run_id"].implode())).head(N_WANTED)
+            if others.height:
+                yield "  selected or just run:"
+                yield from _systems(others)
+            n_more = rows.height - first.height - best.height - others.join(best, on="run_id", how="anti").height
+            if n_more > 0:
+                yield f"  {n_more:,} more: {typed(f'python -m evaluate table {benchmark}')}"
+            if not tasks:
+                return
 
 
 def _systems(rows: pl.DataFrame) -> Iterator[str]:
