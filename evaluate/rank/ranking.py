@@ -58,8 +58,7 @@ def rank(
 ) -> Ranked:
     """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
-    Of a query's results, the best `depth` are kept (None: all). With `zero_blank`, queries and chunks of only white
-    space score 0. The result is added to `before`.
+    The best `depth` results are kept (None: all). With `zero_blank`, texts of only white space score 0.
     """
     result = Ranked() if before is None else before
     for pool, queries in pairs:

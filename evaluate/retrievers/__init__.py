@@ -129,10 +129,7 @@ class PoolScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """A pool prepared for search, and the memory that this takes in addition to the chunks' texts.
-
-    Scores are of shape (queries, chunks), higher is better, NaN for chunks that are not to be returned.
-    """
+    """A pool prepared for search: scores are (queries, chunks), the higher the better, NaN for what is not returned."""
 
     scores: Callable[[Queries], Floats | PoolScores]
     n_bytes: int = 0

@@ -1,7 +1,6 @@
 """The lines that a ranking returns up to a rank or a budget, and how many of them are gold: sizes of sets.
 
-An item's axis (the files of its pool, end to end) is cut wherever a hit starts or ends; each piece between two cuts
-belongs to the first hit that contains it.
+An item's axis (the files of its pool, end to end) is cut wherever a hit starts or ends; a piece is of its first hit.
 """
 
 from collections.abc import Callable, Sequence

@@ -192,7 +192,17 @@ def board_rows(
     places = places.with_columns(is_primary=True, is_shown=True)
     rows = rows.join(places, on=[*SLICE, "run_id", "is_primary", "is_shown"], how="left")
     rows = rows.join(characters.lazy(), on=["run_id", "k", *SLICE], how="left")
-    rows = _with_differences(rows.collect(), kind, comparisons.lazy())
+    made = rows.collect()
+    # `delta` to the reference comes from `comparisons`, else from two means over equally many items.
+    heads = made.lazy().filter("is_opening", "is_primary", "is_shown").sort(pl.col("state") != "", "run_id")
+    run_of = dict(reversed(heads.select("system", "run_id").collect().rows()))
+    reference = run_of.get(reference_of(kind, run_of), "")
+    both = both_ways(comparisons.lazy()).filter(run_a=reference)
+    compared = both.select(*MEASURE, *SLICE, "delta", run_id="run_b", delta_low="low", delta_high="high", is_shown=True)
+    others = made.lazy().filter(run_id=reference).select(*_VIEW, "n", beside="value")
+    apart = pl.when(pl.col("run_id") != reference).then(pl.col("value") - pl.col("beside"))
+    rows = made.lazy().join(compared, on=[*MEASURE, *SLICE, "run_id", "is_shown"], how="left")
+    rows = rows.join(others, on=[*_VIEW, "n"], how="left").with_columns(delta=pl.coalesce("delta", apart))
     return Boards.cast(rows.with_columns(protocol=pl.lit(protocol.name))).collect()
 
 
@@ -235,21 +245,3 @@ def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:
     kinds = {"position": pl.Int64(), "column": pl.String(), "own": pl.String()}
     kinds |= dict.fromkeys(("lower_is_better", "is_primary"), pl.Boolean())
     return pl.LazyFrame(columns, {**{name: rows.schema[name] for name in MEASURE}, **kinds})
-
-
-def _with_differences(rows: pl.DataFrame, kind: str, comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows with `delta` to the reference: from `comparisons`, else between two means over equally many items."""
-    heads = rows.lazy().filter("is_opening", "is_primary", "is_shown").sort(pl.col("state") != "", "run_id")
-    runs = heads.select("system", "run_id").collect().rows()
-    of_kind = reference_of(kind, [system for system, _ in runs])
-    reference = next((run_id for system, run_id in runs if system == of_kind), "")
-    both = both_ways(comparisons).filter(run_a=reference)
-    compared = both.select(*MEASURE, *SLICE, "delta", run_id="run_b", delta_low="low", delta_high="high", is_shown=True)
-    others = rows.lazy().filter(run_id=reference).select(*_VIEW, "n", beside="value")
-    apart = pl.when(pl.col("run_id") != reference).then(pl.col("value") - pl.col("beside"))
-    return (
-        rows.lazy()
-        .join(compared, on=[*MEASURE, *SLICE, "run_id", "is_shown"], how="left")
-        .join(others, on=[*_VIEW, "n"], how="left")
-        .with_columns(delta=pl.coalesce("delta", apart))
-    )

@@ -35,10 +35,9 @@ def aggregate(
     *,
     slices: Sequence[Slice] = (),
 ) -> dy.LazyFrame[Aggregates]:
-    """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
+    """Average the scores of any number of runs over slices of the scorable items: rows of table `aggregates`, sorted.
 
-    `items` are the scorable ones. An item without any value counts as failed, as does one not done in `run_items`, if
-    given. `slices` replace the protocol's and must not mix strata.
+    An item without any value has failed, as has one not done in `run_items`. `slices` replace the protocol's.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     kinds, of_slices = slice_items(items, slices, strata)
