@@ -110,10 +110,7 @@ def rows_of_board(
     systems: Sequence[str] = (),
     where: Where = (),
 ) -> pl.DataFrame | None:
-    """A task's rows of table `boards` over one slice, with system, retriever, status and is_baseline; None without any.
-
-    Rows of small slices, undeclared metrics (`requested`) and selected items (`where`) are not stored, but made here.
-    """
+    """A task's rows of table `boards` over one slice, stored or made here, with facts of its runs; None without any."""
     runs, folders = systems_of(lake, task), {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = lake.scan("boards", **folders).filter(task=task.name)
     slice_, _, value = slice_name.partition("=")

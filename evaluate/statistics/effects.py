@@ -84,15 +84,13 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
 
 
 def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Integers]:
-    """Each run's number per unit, (runs, units); per unit its share of the data, its count of items, and its number.
-
-    For ratios of sums, all runs get the mean denominator, which equals their own where it is the size of the gold.
-    """
+    """Each run's number per unit, (runs, units); per unit its share of the data, its count of items, and its number."""
     # An item without a value for some run cannot be scored, or the metric does not apply to it.
     kept = ~np.isnan(values.value).any(axis=0)
     units, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
     if average == "micro" and values.sums:
         above, of_runs = (np.add.reduceat(sums[:, kept], starts, axis=1) for sums in values.sums)
+        # All runs get the mean denominator, which equals their own where it is the size of the gold.
         below = of_runs.mean(axis=0)
         has_any = below > 0
         return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], units[has_any]
