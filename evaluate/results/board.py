@@ -41,33 +41,29 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
     for number, table in enumerate(tables):
         if number:
             print()
-        if is_terminal:
-            _print_aligned(table)
+        if not is_terminal:
+            print(f"# {escaped(table.title)}")
+            for row in [table.columns, *table.rows]:
+                print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+            for note in table.notes:
+                print(f"# {escaped(note)}")
             continue
-        print(f"# {escaped(table.title)}")
-        for row in [table.columns, *table.rows]:
-            print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+        # Imported when needed, as most tables are not printed on a terminal.
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column, name in enumerate(table.columns):
+            aligned.add_column(Text(escaped(name)), justify="left" if column < table.texts else "right", no_wrap=True)
+        for row in table.rows:
+            aligned.add_row(*(Text(escaped(cell)) for cell in row))
+        # As wide as the table: a name that does not fit continues on the next line, and is never cut.
+        terminal = Console(highlight=False, soft_wrap=True, width=1_000)
+        terminal.print(Text(escaped(table.title), "bold"))
+        terminal.print(aligned)
         for note in table.notes:
-            print(f"# {escaped(note)}")
-
-
-def _print_aligned(table: PrintedTable) -> None:
-    # Imported when needed, as most tables are not printed on a terminal.
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for number, name in enumerate(table.columns):
-        aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
-    for row in table.rows:
-        aligned.add_row(*(Text(escaped(cell)) for cell in row))
-    # As wide as the table: a name that does not fit continues on the next line, and is never cut.
-    terminal = Console(highlight=False, soft_wrap=True, width=1_000)
-    terminal.print(Text(escaped(table.title), "bold"))
-    terminal.print(aligned)
-    for note in table.notes:
-        terminal.print(Text(escaped(note), "dim"))
+            terminal.print(Text(escaped(note), "dim"))
 
 
 def benchmarks_named(lake: Lake, names: Iterable[str] | str | None) -> list[str]:

@@ -110,6 +110,7 @@ def score_region_files(
 ) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Per file: the scores of its regions (query, and a column per measure; 0 for issues without any); and notes."""
     gold = _read_instances(gold_path, Issue)
+    of_gold = {query: [*issue.read_core_regions, *issue.read_optional_regions_map] for query, issue in gold.items()}
     for path in paths:
         answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
@@ -119,7 +120,20 @@ def score_region_files(
         scored = [score_issue(gold[query], answers[query].regions if query in answers else []) for query in queries]
         measures = [lookup(name, "measure", {of: of for of in scored[0]}) for name in names] or [*scored[0]]
         scores = pl.DataFrame(scored, dict.fromkeys(scored[0], pl.Float64))
-        yield scores.select(pl.Series("query", queries), *measures), [*_notes(gold, answers, len(queries))]
+        notes = [f"swe-explore@published-v1: means over {counted(len(queries), 'issue')}; core_… are Goldspan's own"]
+        if missing := len(gold.keys() - answers.keys()):
+            state = "are left out, as by its evaluator" if answered_only else "count 0"
+            notes.append(f"{counted(missing, 'issue')} without regions {state}")
+        if unknown := len(answers.keys() - gold.keys()):
+            notes.append(f"{counted(unknown, 'issue')} of the run without gold are left out")
+        returned = {query: answer.regions for query, answer in answers.items()}
+        for what, regions in (("gold", of_gold), ("returned", returned)):
+            n_lines = {query: gold[query].file_line_counts if query in gold else {} for query in regions}
+            if n := sum(region.lines(n_lines[query]).stop == 0 for query in regions for region in regions[query]):
+                notes.append(
+                    f"{counted(n, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"
+                )
+        yield scores.select(pl.Series("query", queries), *measures), notes
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
@@ -207,17 +221,3 @@ def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
             break
         total += gain / math.log2(position + 2)
     return total
-
-
-def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
-    yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are Goldspan's own"
-    if missing := len(gold.keys() - answers.keys()):
-        state = "count 0" if n == len(gold) else "are left out, as by its evaluator"
-        yield f"{counted(missing, 'issue')} without regions {state}"
-    if unknown := len(answers.keys() - gold.keys()):
-        yield f"{counted(unknown, 'issue')} of the run without gold are left out"
-    of_gold = {query: [*issue.read_core_regions, *issue.read_optional_regions_map] for query, issue in gold.items()}
-    for what, regions in (("gold", of_gold), ("returned", {query: row.regions for query, row in answers.items()})):
-        n_lines = {query: gold[query].file_line_counts if query in gold else {} for query in regions}
-        if missing := sum(region.lines(n_lines[query]).stop == 0 for query in regions for region in regions[query]):
-            yield f"{counted(missing, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"

@@ -157,7 +157,6 @@ class Retriever:
         runs: `always`; `asked`: if `--systems` matches it, also by a glob; `named`: only by its exact name.
         tasks: The tasks that it runs on unless it is named; empty for all.
         missing: Returns instructions to install or give what it lacks, else an empty text.
-        n_side_by_side: The number of small pools that it can score at once.
         with_arguments: `with_arguments(text)` → the retriever called `name:text`; a GoldspanError if it is not valid.
         components: Other retrievers that it calls; their code counts in the fingerprint of its runs.
         prepare: Work done once for a whole run; returns facts to show with the run's parameters.
