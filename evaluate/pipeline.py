@@ -120,13 +120,13 @@ def _planned(
     console: Console,
 ) -> BenchmarkRuns:
     """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
-    known_edition, groups, result = edition(lake, name), part_groups(lake, name), Outcome()
+    (label, everything), groups, result = edition(lake, name), part_groups(lake, name), Outcome()
     if selection.limit is None:
-        selection = replace(selection, limit=known_edition.everything.limit)
+        selection = replace(selection, limit=everything.limit)
     # Without names, those run that run by default or have runs in the lake.
     chosen = names or lake.scan("runs", benchmark=name).select(pl.col("task").unique()).collect()["task"].to_list()
     tasks = [
-        TaskRuns(lake, task, known_edition, selection, groups)
+        TaskRuns(lake, task, label, everything, selection, groups)
         for task in tasks_of(lake, name)
         if task.name in chosen or (task.runs == "always" and not names)
     ]

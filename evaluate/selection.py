@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import polars as pl
 
@@ -111,20 +110,13 @@ def parts_of_runs(item_parts: Sequence[ItemPart], name: str, run_ids: Sequence[s
     return [part for each in item_parts for run_id in run_ids for part in each.parts_of(name, run_id=run_id, **folders)]
 
 
-class Edition(NamedTuple):
-    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and all its items."""
-
-    label: str
-    everything: Selection
-
-
-def edition(lake: Lake, benchmark: str) -> Edition:
-    """The edition in the benchmark's own row; an error if the lake does not hold the benchmark."""
+def edition(lake: Lake, benchmark: str) -> tuple[str, Selection]:
+    """The label of a benchmark's data (`sample`, …; empty if as published) and all its items; an error without any."""
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise lake.lacks(f"the lake holds no items of {benchmark}")
     label, limit = lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0)
-    return Edition(label, Selection((), limit))
+    return label, Selection((), limit)
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:

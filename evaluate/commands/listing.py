@@ -84,7 +84,8 @@ def texts(
     for task in (task for name in benchmarks_named(store, benchmarks) for task in tasks_of(store, name)):
         if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
             continue
-        for part in selected_parts(store, task, edition(store, task.benchmark).everything):
+        _, everything = edition(store, task.benchmark)
+        for part in selected_parts(store, task, everything):
             pools = load_pools(store, chunker, part.pool_ids, with_blank=task.ranks_blank)
             chunks = [text for pool in pools.side_by_side() for text in chunk_texts(pool)]
             for kind, given in (("chunk", chunks), ("query", rewritten(part.queries, form)["text"])):

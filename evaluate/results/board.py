@@ -180,7 +180,7 @@ def board(
     notes = [reason for reason in reasons.values() if reason]
     notes += [f"{metric_label(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
-    label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
+    (label, _), (slice_, value) = edition(lake, task.benchmark), table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names, of_slice = [metric_label(*column) for column in columns], slice_label(slice_, value)
     # Ranks are by the primary metric: next to another metric they would contradict the order of the rows.

@@ -150,7 +150,7 @@ def summary(
     Requested systems (`patterns`) are shown whatever their rank, or else runs that were just scored (parts `made`).
     """
     now = {part.folders["run_id"] for part in lake.parts("scores", benchmark=benchmark) if part.relative_path in made}
-    label = edition(lake, benchmark).label
+    label, _ = edition(lake, benchmark)
     for task in tasks_of(lake, benchmark):
         declared = protocols_of(task) if not tasks or task.name in tasks else []
         shown = sorted((each for each in declared if not each.parity_only), key=lambda protocol: protocol.place)

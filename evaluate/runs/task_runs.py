@@ -14,7 +14,7 @@ from evaluate.rank.chunk_texts import DEFINITION_RULES
 from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
-from evaluate.selection import Edition, ItemPart, Selection, selected_parts
+from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems, runs_of, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
@@ -39,7 +39,8 @@ class TaskRuns:
 
     lake: Lake
     task: Task
-    edition: Edition
+    label: str
+    everything: Selection
     selection: Selection
     groups: Sequence[tuple[str, ...]]
     planned: Sequence[PlannedRun] = ()
@@ -53,12 +54,12 @@ class TaskRuns:
     @cached_property
     def whole(self) -> Sequence[ItemPart]:
         """The parts of all items: imported runs are scored over every item that they were asked."""
-        return list(selected_parts(self.lake, self.task, self.edition.everything, self.groups))
+        return list(selected_parts(self.lake, self.task, self.everything, self.groups))
 
     @cached_property
     def item_parts(self) -> Sequence[ItemPart]:
         """The parts of the selected items."""
-        if self.selection == self.edition.everything:
+        if self.selection == self.everything:
             return self.whole
         return list(selected_parts(self.lake, self.task, self.selection, self.groups))
 
@@ -109,7 +110,7 @@ class TaskRuns:
         needs = {retriever.needs for retriever in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
-        made_by = system.fingerprint(self.task, self.edition.label, self.selection.parameters())
+        made_by = system.fingerprint(self.task, self.label, self.selection.parameters())
         stamp, protocol = made_from([given, rules], made_by), system.protocol.name if system.protocol else ""
         run_id = f"{self.task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
         return PlannedRun(run_id, protocol, system.chunker, system.retriever.is_chance, system=system, stamp=stamp)
