@@ -1,11 +1,8 @@
-"""One part of the items under one task: ranking and scoring it for some systems, as far as not done yet.
+"""One part of the items under one task, the unit of work: ranked and scored for some systems, as far as not done."""
 
-This is the unit of work: a pure function of the lake's contents, so parts can be made in any order and on any machine.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import polars as pl
@@ -28,11 +25,11 @@ from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.scoring import score_part
 from evaluate.score.metric_values import ScoringInputs
-from evaluate.selection import ItemPart
-from evaluate.systems import PlannedRun, Run, batches, rows_of, write_by_run
+from evaluate.selection import ItemPart, parts_of_runs
+from evaluate.systems import PlannedRun, Run, run_batches, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
-from lake.catalog.protocol import CUT_OFFS, Protocol
+from lake.catalog.protocol import Protocol
 from lake.make import BuildTarget, Input, target_of
 from lake.offsets import LineOffsets
 from lake.relevance import RELEVANCE
@@ -58,9 +55,9 @@ class Partition:
             for chunker in dict.fromkeys(run.chunker for run in targets):
                 # Made here so that a damaged part is made again even if the scores exist.
                 self._relevance(protocol, chunker)
-            outdated = {run: scores for run, (*_, scores) in targets.items() if not scores.is_current}
-            for scored, tables in self.scores(protocol, list(outdated)):
-                write_by_run({run.run_id: outdated[run] for run in scored}, *tables)
+            outdated = {run.run_id: scores for run, (*_, scores) in targets.items() if not scores.is_current}
+            for scored, tables in self.scores(protocol, [run for run in targets if run.run_id in outdated]):
+                write_by_run({run_id: outdated[run_id] for run_id in scored}, *tables)
 
     def is_current(self, runs: Sequence[Run]) -> bool:
         """Whether nothing is left to do for some runs."""
@@ -69,38 +66,39 @@ class Partition:
         scoring = (target for run in runs for protocol in protocols for target in self._scoring(run, protocol))
         return all(target.is_current for target in chain(rankings, scoring))
 
-    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], Sequence[pl.DataFrame]]]:
+    def scores(self, protocol: Protocol, runs: Sequence[Run]) -> Iterator[tuple[Sequence[str], Sequence[pl.DataFrame]]]:
         """The scores of some runs at a time under a protocol: rows of `step_scores`, if they have any, and `scores`."""
+        item_part = self.item_part
         for chunker in dict.fromkeys(run.chunker for run in runs):
-            alike = [run for run in runs if run.chunker == chunker]
+            listed, chance = (
+                [run.run_id for run in runs if run.chunker == chunker and run.is_chance == is_chance]
+                for is_chance in (False, True)
+            )
             if protocol.context is None:
-                yield alike, [self._scores_of_lists(alike, protocol, chunker)]
+                pool = None if chunker is None else self._pools(chunker).chunks.lazy()
+                axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
+                gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
+                scores = score_runs(
+                    ScoringInputs(protocol, item_part.items.lazy(), gold, pool, axis, relevance),
+                    hits=item_part.of_runs("hits", listed),
+                    answers=item_part.of_runs("run_items", listed).select("run_id", "item_id", "completion"),
+                    chance=chance,
+                )
+                yield [*listed, *chance], [scores]
                 continue
-            for batch in batches([run for run in alike if not run.is_chance], "hits", [self.item_part]):
-                scored = score_part(self.item_part, protocol, [run.run_id for run in batch])
+            for batch in run_batches(item_part.lake, "hits", listed, parts_of_runs([item_part], "hits", listed)):
+                scored = score_part(item_part, protocol, batch)
                 steps = scored.steps.with_columns(protocol=pl.lit(protocol.name))
                 yield batch, [steps, sealed(scored.scores.lazy(), protocol).collect()]
-            for run in (run for run in alike if run.is_chance):
-                expected = expected_contexts(self.item_part, protocol, run.run_id, chunker or "")
-                yield [run], [sealed(expected.lazy(), protocol).collect()]
-
-    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol, chunker: str | None) -> pl.DataFrame:
-        item_part = self.item_part
-        items, pool = item_part.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
-        axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
-        gold, relevance = item_part.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
-        listed = [run for run in runs if not run.is_chance]
-        return score_runs(
-            ScoringInputs(protocol, items, gold, pool, axis, relevance),
-            hits=rows_of(item_part, "hits", listed),
-            answers=rows_of(item_part, "run_items", listed).select("run_id", "item_id", "completion"),
-            chance=[run.run_id for run in runs if run.is_chance],
-        )
+            for run_id in chance:
+                expected = expected_contexts(item_part, protocol, run_id, chunker or "")
+                yield [run_id], [sealed(expected.lazy(), protocol).collect()]
 
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs that use one chunker: some pools at a time, whose tokens all runs share."""
         results, hits, items = list[dict[str, Ranked]](), list[pl.DataFrame](), list[pl.DataFrame]()
         item_part, chunker, queries = self.item_part, runs[0].system.chunker, self.item_part.queries
+        task = item_part.task
         parts = split_pools(item_part.lake, item_part.pool_ids, POOL_FILES_AT_ONCE)
         for pool_ids in parts:
             if is_whole := len(parts) == 1:
@@ -111,7 +109,21 @@ class Partition:
             ranked = {run.run_id: Ranked() for run in runs}
             # All runs on one batch of pools before the next, because no pool is kept.
             for batch in pools.batches(queries):
-                self._rank_pools(runs, batch, queries, ranked)
+                # Queries of equal form are rewritten once for all runs.
+                pairs, are_own = dict[tuple[str, int], list[tuple[Pool, Queries]]](), batch.are_own(queries)
+                for run in runs:
+                    retriever, protocol = run.system.retriever, run.system.protocol
+                    key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
+                    if key not in pairs:
+                        pairs[key] = list(queries_by_pool(rewritten(queries, key[0]), batch, key[1]))
+                    known: Iterable[tuple[Pool, Queries]] = pairs[key]
+                    if protocol:
+                        gold, relevance = item_part.gold_of(protocol.gold), self._relevance(protocol, chunker)
+                        column = RELEVANCE[protocol.relevance].similarity
+                        known = with_gold(known, queries, batch, gold, relevance, column)
+                    # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
+                    zero_blank, before = task.ranks_blank and retriever.needs != "gold", ranked[run.run_id]
+                    rank(retriever, known, tie=task.tie, depth=task.depth, zero_blank=zero_blank, before=before)
             by_run, axis = hits_by_run(ranked), None
             if pools.share_lines:
                 axis = self._axis if is_whole else load_axis(item_part.lake, pool_ids)
@@ -120,33 +132,6 @@ class Partition:
             items.append(run_item_rows(ranked, by_run, queries, pools))
         targets = {run.run_id: self._ranking(run) for run in runs}
         write_by_run(targets, cost_rows(results, item_part.part), pl.concat(hits), pl.concat(items))
-
-    def _rank_pools(
-        self, runs: Sequence[PlannedRun], pools: ChunkedPools, all_queries: pl.DataFrame, ranked: Mapping[str, Ranked]
-    ) -> None:
-        """Rank some pools, run by run; queries of equal form are rewritten once for all runs."""
-        are_own = pools.are_own(all_queries)
-        queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
-        for run in runs:
-            task, retriever, protocol = self.item_part.task, run.system.retriever, run.system.protocol
-            key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
-            if key not in queries:
-                texts = rewritten(all_queries, retriever.query_form)
-                queries[key] = list(queries_by_pool(texts, pools, key[1]))
-            known: Iterable[tuple[Pool, Queries]] = queries[key]
-            if protocol:
-                gold, relevance = self.item_part.gold_of(protocol.gold), self._relevance(protocol, run.system.chunker)
-                known = with_gold(known, all_queries, pools, gold, relevance, RELEVANCE[protocol.relevance].similarity)
-            rank(
-                retriever,
-                known,
-                tie=task.tie,
-                depth=task.depth,
-                cut_offs=CUT_OFFS,
-                # The oracle scores by the gold, which may be blank, so its scores are not set to 0.
-                zero_blank=task.ranks_blank and retriever.needs != "gold",
-                before=ranked[run.run_id],
-            )
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """The similarity of each searched chunk to the gold, computed once; None if relevance is not a similarity."""
@@ -174,18 +159,17 @@ class Partition:
     def _axis(self) -> LineOffsets:
         return load_axis(self.item_part.lake, self.item_part.pool_ids)
 
+    @cached_property
+    def _target(self) -> Callable[..., BuildTarget]:
+        """A target of this part in some tables."""
+        item_part = self.item_part
+        return partial(target_of, item_part.lake, part=item_part.part, benchmark=item_part.task.benchmark)
+
     def _ranking(self, run: PlannedRun) -> BuildTarget:
         """The target of the part's ranking by a run; the run's stamp covers the code."""
-        item_part = self.item_part
-        return target_of(
-            item_part.lake,
-            # `run_items` is last, so that its part marks the hits as complete.
-            *("costs", "hits", "run_items"),
-            part=item_part.part,
-            inputs=[item_part],
-            parameters=run.stamp,
-            benchmark=item_part.task.benchmark,
-            run_id=run.run_id,
+        # `run_items` is last, so that its part marks the hits as complete.
+        return self._target(
+            "costs", "hits", "run_items", inputs=[self.item_part], parameters=run.stamp, run_id=run.run_id
         )
 
     def _scoring(self, run: Run, protocol: Protocol) -> list[BuildTarget]:
@@ -210,27 +194,12 @@ class Partition:
             symbols = item_part.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in item_part.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
-        scores = target_of(
-            item_part.lake,
-            *tables,
-            part=item_part.part,
-            inputs=read,
-            parameters=protocol_hash(protocol),
-            code=code,
-            protocol=protocol.name,
-            benchmark=item_part.task.benchmark,
-            run_id=run.run_id,
-        )
+        folders = {"protocol": protocol.name, "run_id": run.run_id}
+        scores = self._target(*tables, inputs=read, parameters=protocol_hash(protocol), code=code, **folders)
         return [*([self._relevance_target(protocol, run.chunker)] if by_similarity and run.chunker else []), scores]
 
     def _relevance_target(self, protocol: Protocol, chunker: str) -> BuildTarget:
-        return target_of(
-            self.item_part.lake,
-            "relevance",
-            part=self.item_part.part,
-            inputs=[self.item_part, self.item_part.lake.part("chunkers", chunker)],
-            parameters=protocol.gold,
-            code=[relevance_rows],
-            benchmark=self.item_part.task.benchmark,
-            chunker=chunker,
+        inputs = [self.item_part, self.item_part.lake.part("chunkers", chunker)]
+        return self._target(
+            "relevance", inputs=inputs, parameters=protocol.gold, code=[relevance_rows], chunker=chunker
         )

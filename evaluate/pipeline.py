@@ -29,25 +29,21 @@ from lake.store import Lake
 from lake.tables import declared_rows, table
 from lake.text import counted
 
-
-class Job(NamedTuple):
-    """Some items of a benchmark under each task, with the runs over one chunker's chunks: the work of a process."""
-
-    lake: Lake
-    work: Sequence[tuple[ItemPart, Sequence[Run]]]
+Job = Sequence[tuple[ItemPart, Sequence[Run]]]
+"""Some items of a benchmark under each task, with the runs over one chunker's chunks: the work of a process."""
 
 
 def run_job(job: Job) -> Outcome:
     """Rank and score a job's runs, as far as not done yet; return which parts were made."""
     read: ReadPools = {}
-    for item_part, runs in job.work:
+    for item_part, runs in job:
         # A copy, so that what is read of its items is dropped with it.
         Partition(replace(item_part), read).run(runs)
     read.clear()
     with suppress(AttributeError):
         # After many small arrays, glibc would keep most of the freed memory; other C libraries lack the function.
         ctypes.CDLL(None).malloc_trim(0)
-    return Outcome(tally=job.lake.tally)
+    return Outcome(tally=job[0][0].lake.tally)
 
 
 class BenchmarkRuns(NamedTuple):
@@ -55,7 +51,6 @@ class BenchmarkRuns(NamedTuple):
 
     name: str
     tasks: Sequence[TaskRuns]
-    prepared: Mapping[str, Mapping[str, str]]
     jobs: Sequence[Job]
     n_rankings: int
     result: Outcome
@@ -93,7 +88,7 @@ def evaluate(
         compared = list[tuple[BenchmarkRuns, Iterator[Outcome]]]()
         for benchmark, done in ranked:
             benchmark.add(console.track(done, f"evaluating {benchmark.name}", total=len(benchmark.jobs)))
-            benchmark.add(runs.conclude(benchmark.prepared) for runs in benchmark.tasks)
+            benchmark.add(runs.conclude() for runs in benchmark.tasks)
             stored = parts_by_run(lake, benchmark.name)
             for runs in benchmark.tasks:
                 benchmark.result.changes += runs.remove_stale(known, stored)
@@ -125,13 +120,13 @@ def _planned(
     console: Console,
 ) -> BenchmarkRuns:
     """Plan a benchmark's runs; remove outdated parts, and do what is done once for a whole run."""
-    known_edition, groups, result = edition(lake, name), part_groups(lake, name), Outcome()
+    (label, everything), groups, result = edition(lake, name), part_groups(lake, name), Outcome()
     if selection.limit is None:
-        selection = replace(selection, limit=known_edition.everything.limit)
+        selection = replace(selection, limit=everything.limit)
     # Without names, those run that run by default or have runs in the lake.
     chosen = names or lake.scan("runs", benchmark=name).select(pl.col("task").unique()).collect()["task"].to_list()
     tasks = [
-        TaskRuns(lake, task, known_edition, selection, groups)
+        TaskRuns(lake, task, label, everything, selection, groups)
         for task in tasks_of(lake, name)
         if task.name in chosen or (task.runs == "always" and not names)
     ]
@@ -148,15 +143,14 @@ def _planned(
     kept = set(map(part_name, groups))
     for part in [part for part in lake.parts("relevance", benchmark=name) if part.name not in kept]:
         lake.remove(part)
-    prepared, n_rankings = dict[str, Mapping[str, str]](), 0
-    work = defaultdict[tuple[tuple[str, ...], str], list[tuple[ItemPart, Sequence[Run]]]](list)
+    n_rankings, work = 0, defaultdict[tuple[tuple[str, ...], str], list[tuple[ItemPart, Sequence[Run]]]](list)
     for of_task in tasks:
-        prepared |= of_task.prepare(console.track, result.warnings)
+        of_task.prepare(console.track, result.warnings)
         for item_part, chunker, runs in of_task.work():
             if not Partition(item_part).is_current(runs):
                 work[tuple(item_part.stored), chunker].append((item_part, runs))
                 n_rankings += len(runs) * item_part.items.height
-    return BenchmarkRuns(name, tasks, prepared, [Job(lake, work[key]) for key in sorted(work)], n_rankings, result)
+    return BenchmarkRuns(name, tasks, [work[key] for key in sorted(work)], n_rankings, result)
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:

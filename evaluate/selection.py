@@ -1,9 +1,9 @@
 """The items of a task, part by part, with their gold and their pools."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import polars as pl
 
@@ -87,32 +87,36 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The items' gold spans under one gold rule."""
-        return self._gold.filter(gold=rule)
+        return self._gold[rule]
 
     @cached_property
-    def _gold(self) -> pl.DataFrame:
+    def _gold(self) -> Mapping[str, pl.DataFrame]:
         items = self.items.lazy().select("item_id")
-        return self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
+        rows = self.scan("gold_spans").join(items, on="item_id", how="semi", maintain_order="left").collect()
+        by_rule = rows.partition_by("gold", maintain_order=True)
+        return defaultdict(rows.clear, {of_rule["gold"][0]: of_rule for of_rule in by_rule})
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table in the parts that hold these items."""
         return self.lake.scan_parts(self.parts_of(name, **folders), name)
 
-
-class Edition(NamedTuple):
-    """The data of a benchmark in a lake: its label (`sample`, `mined`, …; empty if as published) and all its items."""
-
-    label: str
-    everything: Selection
+    def of_runs(self, name: str, run_ids: Sequence[str], **folders: str) -> pl.LazyFrame:
+        """The rows of a table in the parts that hold what some runs have of these items."""
+        return self.lake.scan_parts(parts_of_runs([self], name, run_ids, **folders), name)
 
 
-def edition(lake: Lake, benchmark: str) -> Edition:
-    """The edition in the benchmark's own row; an error if the lake does not hold the benchmark."""
+def parts_of_runs(item_parts: Sequence[ItemPart], name: str, run_ids: Sequence[str], **folders: str) -> list[Part]:
+    """The parts of a table that hold what some runs have of some items."""
+    return [part for each in item_parts for run_id in run_ids for part in each.parts_of(name, run_id=run_id, **folders)]
+
+
+def edition(lake: Lake, benchmark: str) -> tuple[str, Selection]:
+    """The label of a benchmark's data (`sample`, …; empty if as published) and all its items; an error without any."""
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise lake.lacks(f"the lake holds no items of {benchmark}")
     label, limit = lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0)
-    return Edition(label, Selection((), limit))
+    return label, Selection((), limit)
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:

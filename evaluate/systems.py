@@ -11,7 +11,6 @@ import polars as pl
 
 from evaluate.rank.ranking import rank, ranked_hit_rows
 from evaluate.retrievers import BASELINE, Retriever, retriever_of_name, retrievers
-from evaluate.selection import ItemPart
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol, Task
 from lake.code import code_digest
@@ -26,10 +25,7 @@ from lake.tables import table
 
 @dataclass(frozen=True)
 class BuiltInSystem:
-    """A chunker and the fingerprint of its chunks, with a retriever; for the oracle also the protocol of its gold.
-
-    `written` is the retriever's name as it was requested: a local model is named by its path.
-    """
+    """A chunker with a retriever, which was `written` so; for the oracle also the protocol of its gold."""
 
     chunker: str
     chunker_stamp: str
@@ -204,18 +200,6 @@ def _runs(root: Path, parts: tuple[Part, ...]) -> pl.DataFrame:
     return Lake(root).scan_parts(list(parts), "runs").sort("run_id").collect()
 
 
-def rows_of(item_part: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
-    """The rows of some items and runs in a table."""
-    return item_part.lake.scan_parts(_parts([item_part], name, runs, **folders), name)
-
-
-def batches(runs: Sequence[Run], name: str, item_parts: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
-    """Runs in batches, each small enough that its rows of a table, for some parts of the items, fit in memory."""
-    by_id, parts = {run.run_id: run for run in runs}, _parts(item_parts, name, runs, **folders)
-    for batch in run_batches(item_parts[0].lake, name, list(by_id), parts):
-        yield [by_id[run_id] for run_id in batch]
-
-
 def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[Part]) -> Iterator[list[str]]:
     """Run ids in batches, each small enough that its rows in some parts of a table fit in memory."""
     # `most` rows are read together. A stored row takes more than a byte: they are counted only if there may be more.
@@ -231,11 +215,6 @@ def run_batches(lake: Lake, name: str, run_ids: Sequence[str], parts: Sequence[P
         n_rows += n
     if batch:
         yield batch
-
-
-def _parts(item_parts: Sequence[ItemPart], name: str, runs: Sequence[Run], **folders: str) -> list[Part]:
-    ids = [run.run_id for run in runs]
-    return [part for each in item_parts for run_id in ids for part in each.parts_of(name, run_id=run_id, **folders)]
 
 
 def write_by_run(targets: Mapping[str, BuildTarget], *frames: pl.DataFrame) -> None:

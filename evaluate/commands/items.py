@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
+from evaluate.results.board import PrintedTable, primary_name, print_tables
 from lake.benchmarks import check_benchmark, known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
@@ -15,7 +15,7 @@ from lake.errors import Exit, GoldspanError, lookup, typed, unknown_name
 from lake.pools import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import FINAL, RANKING
-from lake.text import counted, escaped
+from lake.text import counted, escaped, number_of
 
 app = typer.Typer()
 
@@ -96,10 +96,13 @@ def items(
     failing = f" that {failed_by} scores 0" if failed_by else ""
     title = f"{benchmark} ({rules.name}): {counted(table.height, 'item')}{failing}; "
     title += f"best: the highest {primary_name(rules)} of any system"
-    cells = [
-        (item_id, repo, number_of(value), system or "", _line(text or "", is_hole=path is not None))
-        for item_id, repo, value, system, path, text in table.iter_rows()
-    ]
+    cells = []
+    for item_id, repo, value, system, path, text in table.iter_rows():
+        # The first line with a letter or digit; of code before a hole the last, next to the hole.
+        lines = [line.strip() for line in (text or "").splitlines() if any(map(str.isalnum, line))] or [""]
+        line = lines[0 if path is None else -1]
+        cut = line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
+        cells.append((item_id, repo, number_of(value), system or "", cut))
     hint = typed("To see one: python -m evaluate item ITEM --systems SYSTEM")
     print_tables([PrintedTable(title, ["item", "repository", "best", "by", "question"], cells, [hint], texts=2)])
 
@@ -177,10 +180,3 @@ def _results(
         yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
     if rows.height > N_RESULTS:
         yield f"  … {rows.height - N_RESULTS:,} more"
-
-
-def _line(text: str, *, is_hole: bool) -> str:
-    """The first line of a question with a letter or digit; for code before a hole the last, next to the hole."""
-    lines = [line.strip() for line in text.splitlines() if any(map(str.isalnum, line))] or [""]
-    line = lines[-1 if is_hole else 0]
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"

@@ -80,8 +80,18 @@ def texts(
         raise GoldspanError(message, hint="Write CHUNKER+recorded, such as syntax-1500+recorded", code=Exit.USAGE)
     lookup(chunker, "chunker", {part.name: part for part in store.parts("chunkers")})
     form = retriever_named(retriever).query_form
-    names = benchmarks_named(store, benchmarks)
-    frames = [frame for name in names for frame in _of_benchmark(store, name, chunker, form)]
+    frames = []
+    for task in (task for name in benchmarks_named(store, benchmarks) for task in tasks_of(store, name)):
+        if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
+            continue
+        _, everything = edition(store, task.benchmark)
+        for part in selected_parts(store, task, everything):
+            pools = load_pools(store, chunker, part.pool_ids, with_blank=task.ranks_blank)
+            chunks = [text for pool in pools.side_by_side() for text in chunk_texts(pool)]
+            for kind, given in (("chunk", chunks), ("query", rewritten(part.queries, form)["text"])):
+                distinct = list(dict.fromkeys(given))
+                keys = [text_key(text) for text in distinct]
+                frames.append(pl.DataFrame({"key": keys, "kind": kind, "text": distinct}))
     if not frames:
         raise store.lacks(f"the lake holds no chunks of {chunker} for these benchmarks")
     rows = pl.concat(frames).unique("key", keep="first", maintain_order=True).sort("key")
@@ -92,19 +102,6 @@ def texts(
     Console().say(f"{counts} → {output}")
     command = " ".join(["python -m evaluate", *split_names(benchmarks), "--systems", system, "--vectors FILE"])
     Console().say(typed(f"  next (FILE: Parquet of key, vector): {command}"))
-
-
-def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterator[pl.DataFrame]:
-    selection = edition(lake, benchmark).everything
-    for task in tasks_of(lake, benchmark):
-        if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
-            continue
-        for part in selected_parts(lake, task, selection):
-            pools = load_pools(lake, chunker, part.pool_ids, with_blank=task.ranks_blank)
-            chunks = [text for pool in pools.side_by_side() for text in chunk_texts(pool)]
-            for kind, given in (("chunk", chunks), ("query", rewritten(part.queries, form)["text"])):
-                distinct = list(dict.fromkeys(given))
-                yield pl.DataFrame({"key": [text_key(text) for text in distinct], "kind": kind, "text": distinct})
 
 
 @app.command("repro")

@@ -119,9 +119,8 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         | (length != length.max()).fill_null(value=True)
         | ~pl.col("vector").list.eval(pl.element().is_finite()).list.all()
     )
-    if bad.height:
+    if bad.height or frame.is_empty():
         what = f"vectors that are not finite, have another length, or lack a key of their own: {bad.height:,}"
-        raise wrong(what, bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
-    if frame.is_empty():
-        raise wrong("the file has no rows")
+        examples = bad["key"].head(3).cast(pl.String).fill_null("null").to_list()
+        raise wrong(what if bad.height else "the file has no rows", examples)
     return frame

@@ -1,7 +1,4 @@
-"""The texts of chunks, whose pieces are counted from those of their files' contents.
-
-A content is cut into pieces once, line by line; the latest stay in memory for other chunkers, retrievers and items.
-"""
+"""The texts of chunks, whose pieces are counted from those of their files' contents, each of which is cut once."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import dataframely as dy
 import numpy as np
@@ -176,40 +175,30 @@ def load_axis(lake: Lake, pool_ids: pl.Series) -> LineOffsets:
     return LineOffsets.of(of_files.collect())
 
 
-class CutFiles(NamedTuple):
-    """Whether a chunker has cut all files of some pools, and whether that gave any chunk; none if all failed."""
-
-    is_complete: bool
-    has_chunks: bool
-
-
-def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
-    """For each chunker of the lake, whether it has cut the files of some pools."""
+def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, tuple[bool, bool]]:
+    """For each chunker, whether it has cut all files of some pools, and whether that gave any chunk."""
     files = files_of(lake, pool_ids).select("pool_id", "sha256")
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     of_contents = files.select("sha256").unique().join(n_lines, on="sha256", how="left")
     n_pools, contents = pl.collect_all([files.select(pl.col("pool_id").n_unique()), of_contents])
+    has_pools = n_pools.item() == pool_ids.n_unique()
     to_cut = contents.lazy().filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
     cut = lake.scan("chunk_status").join(to_cut, on="sha256", how="semi").group_by("chunker")
     counts = cut.agg(pl.col("sha256").n_unique(), (pl.col("n_chunks") > 0).any()).collect()
     of_chunker = {chunker: (n_cut, is_any) for chunker, n_cut, is_any in counts.iter_rows()}
     n_to_cut, has_lines = to_cut.select(pl.len(), (pl.col("n_lines") > 0).any()).collect().row(0)
-    has_pools = n_pools.item() == pool_ids.n_unique()
     result = {}
     for name in [part.name for part in lake.parts("chunkers")]:
         n_cut, is_any = of_chunker.get(name, (0, False))
         listed, stored = ({part.name for part in lake.parts(of, chunker=name)} for of in ("chunk_status", "chunks"))
-        result[name] = CutFiles(has_pools and listed <= stored and n_cut == n_to_cut, is_any or not has_lines)
+        result[name] = (has_pools and listed <= stored and n_cut == n_to_cut, is_any or not has_lines)
     return result
 
 
 def queries_by_pool(
     items: pl.DataFrame, pools: ChunkedPools, n_side_by_side: int = 1
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Each pool that has chunks, with the queries of its items.
-
-    If every item has a pool of its own, `n_side_by_side` pools may be combined.
-    """
+    """Each pool that has chunks, or `n_side_by_side` small ones together, with the queries of its items."""
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.lazy().select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
     texts = query_texts(tuple(items["text"]))

@@ -11,7 +11,7 @@ import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
-from lake.catalog.protocol import TieRule
+from lake.catalog.protocol import CUT_OFFS, TieRule
 from lake.errors import GoldspanError, file_of, located
 from lake.fingerprint import seeded_hash
 from lake.offsets import LineOffsets, added_lines
@@ -52,14 +52,13 @@ def rank(
     *,
     tie: TieRule,
     depth: int | None,
-    cut_offs: Sequence[int],
+    cut_offs: Sequence[int] = CUT_OFFS,
     zero_blank: bool = False,
     before: Ranked | None = None,
 ) -> Ranked:
     """Rank every pool for its queries. If the retriever fails on a pool, that pool's items fail and the rest goes on.
 
-    Of a query's results, the best `depth` are kept (None: all). With `zero_blank`, queries and chunks of only white
-    space score 0. The result is added to `before`.
+    The best `depth` results are kept (None: all). With `zero_blank`, texts of only white space score 0.
     """
     result = Ranked() if before is None else before
     for pool, queries in pairs:
@@ -89,7 +88,11 @@ def rank(
         if zero_blank:
             is_zero = (queries.text.is_blank[:, None] | pool.spread(pool.text.is_blank)) & ~np.isnan(tables[RANKING])
             tables[RANKING][is_zero] = 0.0
-        keys = _tie_keys(pool, queries, tie)
+        # Sort keys for equal scores, in ascending order.
+        keys = np.broadcast_to(np.arange(pool.places.shape[1]), (len(queries), pool.places.shape[1]))
+        if tie != "pool":
+            item = np.array([seeded_hash(item_id) for item_id in queries.item_id], np.uint64)
+            keys = mixed(item[:, None] ^ pool.spread(mixed(pool.hashes))).view(np.int64)
         for part, scores in tables.items():
             # From best to worst; chunks that are not returned come last.
             order = np.lexsort((keys, np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
@@ -114,14 +117,6 @@ def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     if pool.side_by_side:
         checked[~pool.places] = np.nan
     return checked
-
-
-def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
-    """Sort keys for equal scores, of shape (queries, chunks), in ascending order."""
-    if tie == "pool":
-        return np.broadcast_to(np.arange(pool.places.shape[1]), (len(queries), pool.places.shape[1]))
-    item = [seeded_hash(item_id) for item_id in queries.item_id]
-    return mixed(np.array(item, np.uint64)[:, None] ^ pool.spread(mixed(pool.hashes))).view(np.int64)
 
 
 def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:

@@ -1,7 +1,4 @@
-"""The similarity of every chunk of every item's pool to the gold snippet: shares of tokens and of identifiers.
-
-Every text is tokenized once, however many items contain it. The token sets are rows of a sparse matrix.
-"""
+"""The similarity of every chunk of every item's pool to the gold snippet: shares of tokens and of identifiers."""
 
 from __future__ import annotations
 
@@ -27,12 +24,8 @@ PAIRS_AT_ONCE = 1_024
 """The number of chunks compared at a time, each with its own item's snippet."""
 
 
-def _names(piece: str) -> list[str]:
-    return [name for name in _IDENTIFIER.findall(piece) if name not in _KEYWORDS]
-
-
 # No identifier crosses the ends of a piece.
-_IDENTIFIERS = Refined(pieces, _names)
+_IDENTIFIERS = Refined(pieces, lambda piece: [name for name in _IDENTIFIER.findall(piece) if name not in _KEYWORDS])
 
 
 def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippets: Texts) -> pl.DataFrame:
@@ -41,8 +34,7 @@ def similarities(chunks: pl.DataFrame, texts: Texts, gold: pl.DataFrame, snippet
     - `jaccard`: distinct tokens (between white space) in both texts over those in either; 0 if there are none.
     - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 if the chunk has none.
 
-    `chunks` has item_id, path, chunk_no and text (a row of `texts`); `gold` has item_id and snippet (a row of
-    `snippets`), at most one of an item. Chunks of items without one are left out.
+    `text` in `chunks` is a row of `texts`, `snippet` in `gold` one of `snippets`; an item without one is left out.
     """
     pairs = chunks.lazy().join(gold.lazy(), on="item_id", maintain_order="left").collect()
     chunk, snippet = pairs["text"].to_numpy(), pairs["snippet"].to_numpy()

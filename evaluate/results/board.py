@@ -20,8 +20,8 @@ from lake.console import split_names
 from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
-from lake.tables.evaluated import Boards, Scores
-from lake.text import NO_VALUE, counted, escaped, group_name
+from lake.tables.evaluated import Scores
+from lake.text import counted, escaped, group_name, number_of
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,29 @@ def print_tables(tables: Iterable[PrintedTable]) -> None:
     for number, table in enumerate(tables):
         if number:
             print()
-        if is_terminal:
-            _print_aligned(table)
+        if not is_terminal:
+            print(f"# {escaped(table.title)}")
+            for row in [table.columns, *table.rows]:
+                print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+            for note in table.notes:
+                print(f"# {escaped(note)}")
             continue
-        print(f"# {escaped(table.title)}")
-        for row in [table.columns, *table.rows]:
-            print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+        # Imported when needed, as most tables are not printed on a terminal.
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column, name in enumerate(table.columns):
+            aligned.add_column(Text(escaped(name)), justify="left" if column < table.texts else "right", no_wrap=True)
+        for row in table.rows:
+            aligned.add_row(*(Text(escaped(cell)) for cell in row))
+        # As wide as the table: a name that does not fit continues on the next line, and is never cut.
+        terminal = Console(highlight=False, soft_wrap=True, width=1_000)
+        terminal.print(Text(escaped(table.title), "bold"))
+        terminal.print(aligned)
         for note in table.notes:
-            print(f"# {escaped(note)}")
-
-
-def _print_aligned(table: PrintedTable) -> None:
-    # Imported when needed, as most tables are not printed on a terminal.
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for number, name in enumerate(table.columns):
-        aligned.add_column(Text(escaped(name)), justify="left" if number < table.texts else "right", no_wrap=True)
-    for row in table.rows:
-        aligned.add_row(*(Text(escaped(cell)) for cell in row))
-    # As wide as the table: a name that does not fit continues on the next line, and is never cut.
-    terminal = Console(highlight=False, soft_wrap=True, width=1_000)
-    terminal.print(Text(escaped(table.title), "bold"))
-    terminal.print(aligned)
-    for note in table.notes:
-        terminal.print(Text(escaped(note), "dim"))
+            terminal.print(Text(escaped(note), "dim"))
 
 
 def benchmarks_named(lake: Lake, names: Iterable[str] | str | None) -> list[str]:
@@ -110,47 +106,34 @@ def rows_of_board(
     systems: Sequence[str] = (),
     where: Where = (),
 ) -> pl.DataFrame | None:
-    """A task's rows of table `boards` over one slice, with system, retriever, status and is_baseline; None without any.
-
-    Rows of small slices, undeclared metrics (`requested`) and selected items (`where`) are not stored, but made here.
-    """
-    runs = systems_of(lake, task)
-    stored = lake.scan("boards", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name)
+    """A task's rows of table `boards` over one slice, stored or made here, with facts of its runs; None without any."""
+    runs, folders = systems_of(lake, task), {"benchmark": task.benchmark, "protocol": protocol.name}
+    stored = lake.scan("boards", **folders).filter(task=task.name)
     slice_, _, value = slice_name.partition("=")
     of_slice = stored.filter(slice=slice_, slice_value=value or slice_) if slice_name else stored.filter("is_opening")
     rows = of_slice.drop("benchmark").collect()
-    if requested or where or rows.is_empty():
-        rows = _worked_out(lake, task, protocol, runs, slice_name, requested, where)
+    is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
+    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
+    if (requested or where or rows.is_empty()) and not aggregates.head(1).collect().is_empty():
+        items = of_where(lake.scan("items", benchmark=task.benchmark), where)
+        slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
+        known = {"slice": slice_, "slice_value": value}
+        # For selected items nothing is stored, ranked or compared.
+        parts = [aggregates.filter(pl.lit(not where), **known).drop("benchmark").collect()]
+        of_scores = [explored(lake, task, protocol, requested).lazy()]
+        if where:
+            of_scores.append(Scores.cast(lake.scan("scores", **folders).filter(is_mine)))
+        run_items, inside = lake.scan("run_items", benchmark=task.benchmark), in_slice(items, slice_, value)
+        made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
+        parts.append(made.with_columns(**{name: pl.lit(of) for name, of in known.items()}).collect())
+        others = {name: lake.scan(name, **folders).filter(**known) for name in ("ranks", "comparisons", "boards")}
+        others["characters"] = others.pop("boards").select(CHARACTERS).drop_nulls().unique()
+        tables = {name: (frame.clear() if where else frame).collect() for name, frame in others.items()}
+        rows = board_rows(protocol, runs, task.kind, aggregates=pl.concat(parts), **tables)
     of_runs = runs.select("run_id", "system", "retriever", "status", "is_baseline")
     rows = rows.filter("is_shown").join(of_runs, on="run_id")
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     return None if rows.is_empty() else rows
-
-
-def _worked_out(
-    lake: Lake, task: Task, protocol: Protocol, runs: pl.DataFrame, slice_name: str, requested: Requested, where: Where
-) -> pl.DataFrame:
-    folders = {"benchmark": task.benchmark, "protocol": protocol.name}
-    is_mine = pl.col("run_id").is_in(runs["run_id"].implode())
-    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(is_mine, protocol=protocol.name)
-    if aggregates.head(1).collect().is_empty():
-        return Boards.create_empty()
-    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
-    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
-    of_slice = {"slice": slice_, "slice_value": value}
-    # For selected items nothing is stored, ranked or compared.
-    rows = [aggregates.filter(pl.lit(not where), **of_slice).drop("benchmark").collect()]
-    of_scores = [explored(lake, task, protocol, requested).lazy()]
-    if where:
-        of_scores.append(Scores.cast(lake.scan("scores", **folders).filter(is_mine)))
-    run_items = lake.scan("run_items", benchmark=task.benchmark)
-    inside = in_slice(items, slice_, value)
-    made = aggregate(protocol, pl.concat(of_scores), inside, run_items, slices=UNSLICED)
-    rows.append(made.with_columns(**{name: pl.lit(of) for name, of in of_slice.items()}).collect())
-    others = {name: lake.scan(name, **folders).filter(**of_slice) for name in ("ranks", "comparisons", "boards")}
-    others["characters"] = others.pop("boards").select(CHARACTERS).drop_nulls().unique()
-    tables = {name: (stored.clear() if where else stored).collect() for name, stored in others.items()}
-    return board_rows(protocol, runs, task.kind, aggregates=pl.concat(rows), **tables)
 
 
 def best_first(rows: pl.DataFrame, column: tuple[Metric, int]) -> pl.DataFrame:
@@ -197,7 +180,7 @@ def board(
     notes = [reason for reason in reasons.values() if reason]
     notes += [f"{metric_label(*column)} is exploratory: {protocol.name} does not declare it" for column in undeclared]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
-    label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
+    (label, _), (slice_, value) = edition(lake, task.benchmark), table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names, of_slice = [metric_label(*column) for column in columns], slice_label(slice_, value)
     # Ranks are by the primary metric: next to another metric they would contradict the order of the rows.
@@ -245,11 +228,6 @@ def primary_name(protocol: Protocol) -> str:
 def slice_label(name: str, value: str) -> str:
     """A slice's value for printing: `level line`, or `all items`."""
     return "all items" if name == value else f"{name} {value}"
-
-
-def number_of(value: float | None, form: str = ".3f") -> str:
-    """A number for printing, by default a score."""
-    return NO_VALUE if value is None else format(value, form)
 
 
 def item_counts(row: Mapping[str, object]) -> str:

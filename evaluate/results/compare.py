@@ -37,10 +37,8 @@ from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TO
 Comparison = dict[str, Any]
 """One metric of two runs of a task under one protocol, over one slice, as `compare --json` prints it.
 
-`a` and `b` are the numbers on the leaderboard, over the `n_a` and `n_b` items of the slice with a value of either run;
-`a_shared` and `b_shared` are over the `n` shared items. `delta` and the fields after it are the second minus the first
-over those, as in table `comparisons` with `run_a` as the first. `repositories` has each repository with its number of
-shared items and both numbers; `flips` has the items on which the two differ, with both values.
+`a` and `b` are over the `n_a` and `n_b` items of the slice with a value of either run, `a_shared`, `b_shared` and all
+fields from `delta` on (the second minus the first, as in table `comparisons`) over the `n` shared items.
 """
 
 _OF_TABLE = (
@@ -50,20 +48,14 @@ _OF_TABLE = (
 
 
 class RunPair(NamedTuple):
-    """Two runs of a task that one protocol scored: their sources, ids, systems and rows of `scores`."""
+    """Two runs of a task that one protocol scored: their ids, systems and rows of `scores`; the first may be away."""
 
     task: Task
     protocol: Protocol
-    sources: Sequence[Lake | Published]
     run_ids: Sequence[str]
     systems: Sequence[str]
-
-    @property
-    def scores(self) -> list[pl.LazyFrame]:
-        """The rows of `scores` of each run."""
-        columns, folders = table("scores").columns, {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
-        of_runs = zip(self.sources, self.run_ids, strict=True)
-        return [source.scan("scores", **folders, run_id=run_id).select(*columns) for source, run_id in of_runs]
+    scores: Sequence[pl.LazyFrame]
+    is_across: bool
 
 
 def compare(
@@ -78,11 +70,7 @@ def compare(
     where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
-    """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics.
-
-    The first is in `against`, if given; then only stored metrics are compared. For undeclared metrics the caller holds
-    the lake's lock. `say` is called with notes on what could not be compared.
-    """
+    """Compare two systems (names or run ids) under every protocol that scored both; by default by primary metrics."""
     sources = (against or lake, lake)
     runs = [_scored(source) for source in sources]
     for known, name in zip(runs, (a, b), strict=True):
@@ -90,12 +78,16 @@ def compare(
             raise lake.lacks("nothing is scored", "evaluate")
         lookup(name, "run or system", dict.fromkeys([*known["system"], *known["run_id"]]))
     tasks, protocols = known_tasks(lake), [each for name in protocol_names for each in protocols_called(lake, name)]
-    pairs = [
-        RunPair(task, protocol, sources, *zip(*meant, strict=True))
-        for protocol in protocols or known_protocols(lake).values()
-        for task in (tasks[name] for name in protocol.tasks if name in tasks)
-        if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
-    ]
+    pairs = []
+    for protocol in protocols or known_protocols(lake).values():
+        for task in (tasks[name] for name in protocol.tasks if name in tasks):
+            meant = [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]
+            if len(meant) == 2:
+                folders, columns = {"benchmark": task.benchmark, "protocol": protocol.name}, table("scores").columns
+                run_ids, systems = zip(*meant, strict=True)
+                of_runs = zip(sources, run_ids, strict=True)
+                scores = [source.scan("scores", **folders, run_id=of).select(*columns) for source, of in of_runs]
+                pairs.append(RunPair(task, protocol, run_ids, systems, scores, against is not None))
     if not pairs:
         raise lake.lacks(f"no protocol scored both {a} and {b}", f"evaluate SYSTEMS='{a},{b}'")
     if against is None:
@@ -142,18 +134,18 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
 
 def _compared(lake: Lake, pair: RunPair, requested: Requested, slice_name: str, where: Where) -> Iterator[Comparison]:
     """The comparisons of two runs under one protocol, by every requested metric of which they share an item."""
-    task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
+    task, protocol, (run_a, run_b), systems, scores, is_across = pair
     declared, columns = metrics_of(protocol), dict.fromkeys(requested or [primary_metric(protocol)])
     others = [column for column in columns if column not in declared and not why_not(task, protocol, *column)]
     beside = [] if is_across else others
     # Only slices that both have: a run over one repository shares no others with a run over all repositories.
-    here = {run_id for source, run_id in zip(pair.sources, pair.run_ids, strict=True) if source is lake}
+    here = {run_b} if is_across else {run_a, run_b}
     aggregates = pl.concat(lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here))
     is_shared = pl.col("run_id").n_unique().over("protocol", *SLICE) == len(here)
     aggregates = aggregates.filter(is_shared, protocol=protocol.name)
     items = of_where(lake.scan("items", benchmark=task.benchmark), where)
     slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
-    inside, scores = in_slice(items, slice_, value), pair.scores
+    inside = in_slice(items, slice_, value)
     if beside:
         made = explored(lake, task, protocol, beside, here).lazy()
         of_each = (made.filter(run_id=run_id) for run_id in pair.run_ids)
@@ -171,13 +163,12 @@ def _compared(lake: Lake, pair: RunPair, requested: Requested, slice_name: str, 
         .collect()
         for side, rows in zip("ab", scores, strict=True)
     ]
-    run_a, run_b = pair.run_ids
     stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(**of_slice)
     # Nothing is stored for selected items.
     known = both_ways(stored).filter(pl.lit(not is_across and not where), run_a=run_a, run_b=run_b).collect()
     # Expected scores are known by their system, as published scores do not record the kind of run.
     expected = {*systems_of(lake, task).filter("is_expected")["system"]}
-    is_expected = [system in expected for system in pair.systems]
+    is_expected = [system in expected for system in systems]
     flags = pl.DataFrame({"run_id": ["a", "b"], "is_expected": is_expected, "in_family": False})
     missing = flags.join(measures.join(known, on=MEASURE, how="anti"), how="cross")
     matrix = ScoreMatrix(protocol, missing, items, [side.lazy() for side in sides])

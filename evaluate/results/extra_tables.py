@@ -1,6 +1,7 @@
 """Tables in addition to the boards: usage, costs, effects of chunkers and retrievers; and the last lines of a run."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
 import polars as pl
 
@@ -10,7 +11,6 @@ from evaluate.results.board import (
     best_first,
     is_of_items,
     item_counts,
-    number_of,
     primary_metric,
     primary_name,
     rows_of_board,
@@ -24,7 +24,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.errors import typed
 from lake.pools import is_picked
 from lake.store import Lake
-from lake.text import NO_VALUE, counted, group_name, listed
+from lake.text import NO_VALUE, counted, group_name, listed, number_of
 from lake.usage import USED, first_gold, pareto_front, run_costs, run_usage
 from lake.verdict import DIFFERENCE, Line, by_pair, repair_sentence, verdict_on, which_matters_more
 
@@ -37,14 +37,15 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     rows = rows.filter([is_picked(name, systems) for name in rows["system"]])
     if rows.is_empty():
         return None
-    cells = [
-        [
-            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED), _first_gold(row),
+    cells = []
+    for row in rows.iter_rows(named=True):
+        means = "/".join(number_of(row[f"first_{name}"], ".1f") for name in ("step", "turn", "call"))
+        cells.append([
+            row["system"], row["models"] or NO_VALUE, *(_used(row, name) for name in USED),
+            NO_VALUE if row["first_step"] is None else f"{means} ({row['n_found']}/{row['n_items']})",
             number_of(row["lines_per_step"], ",.0f"),
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else NO_VALUE,
-        ]
-        for row in rows.iter_rows(named=True)
-    ]  # fmt: skip
+        ])  # fmt: skip
     prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
     names = dict(rows.select("run_id", "system").iter_rows())
     repairs = lake.read("repairs", benchmark=task.benchmark, protocol=protocol.name).iter_rows(named=True)
@@ -52,12 +53,6 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     heads = ("tokens", "usd", "seconds", "turns", "calls", "first gold step/turn/call", "lines/step", "resolved")
     title = f"{task.name}: usage per item, as reported in the agents' files"
     return PrintedTable(title, ["system", "model", *heads], cells, [*prices, *sentences])
-
-
-def _first_gold(row: Mapping[str, float | None]) -> str:
-    when = [row[f"first_{name}"] for name in ("step", "turn", "call")]
-    means = "/".join(number_of(mean, ".1f") for mean in when)
-    return NO_VALUE if row["first_step"] is None else f"{means} ({row['n_found']}/{row['n_items']})"
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:
@@ -154,57 +149,48 @@ def summary(
 
     Requested systems (`patterns`) are shown whatever their rank, or else runs that were just scored (parts `made`).
     """
+    now = {part.folders["run_id"] for part in lake.parts("scores", benchmark=benchmark) if part.relative_path in made}
+    label, _ = edition(lake, benchmark)
     for task in tasks_of(lake, benchmark):
-        is_shown = not tasks or task.name in tasks
-        for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place) if is_shown else ():
-            rows = None if protocol.parity_only else rows_of_board(lake, task, protocol)
-            if rows is not None:
-                table = best_first(rows, primary_metric(protocol))
-                parts = lake.parts("scores", benchmark=benchmark)
-                now = {part.folders["run_id"] for part in parts if part.relative_path in made}
-                is_wanted = pl.Series([is_picked(name, patterns) for name in table["system"]])
-                if not patterns:
-                    is_wanted = table["run_id"].is_in([] if now.issuperset(table["run_id"]) else list(now))
-                yield from _lines(lake, task, protocol, table, table.filter(is_wanted)["run_id"])
-                if not tasks:
-                    return
-                break
-
-
-def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: pl.Series) -> Iterator[str]:
-    primary, label = protocol.primary, edition(lake, task.benchmark).label
-    slice_, value = rows.select("slice", "slice_value").row(0)
-    over = "all items" if slice_ == value else f"items of {slice_} {value}"
-    average = AVERAGES[primary.aggregate].meaning
-    data = f"{task.benchmark}{f' ({label})' if label else ''}"
-    yield f"{data}: {primary_name(protocol)}, {average}, {over} ({protocol.name})"
-    comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(
-        metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
-    )
-    lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
-    verdict = verdict_on(lines, task.kind, by_pair(comparisons))
-    yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
-    systems = rows.filter(~pl.col("is_baseline"))
-    whole = systems.filter("is_whole")
-    first = (whole if whole.height else systems).head(_N_SHOWN)
-    yield from _systems(first)
-    yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
-    # Each baseline once: the run that the verdict compares with; of another baseline the best over any chunks.
-    baselines = rows.filter("is_baseline")
-    of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
-    shown = of_verdict.unique("retriever", keep="first", maintain_order=True)["run_id"]
-    best = baselines.filter(pl.col("run_id").is_in(shown.implode()))
-    baseline_names = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
-    if baseline_names:
-        yield f"  baselines: {', '.join(baseline_names)}"
-    others = rows.filter(pl.col("run_id").is_in(wanted.implode()) & ~pl.col("run_id").is_in(first["run_id"].implode()))
-    if others.height:
-        yield "  selected or just run:"
-        yield from _systems(others.head(N_WANTED))
-    n_others = others.head(N_WANTED).filter(~pl.col("run_id").is_in(shown.implode())).height
-    n_more = rows.height - first.height - len(baseline_names) - n_others
-    if n_more > 0:
-        yield f"  {n_more:,} more: {typed(f'python -m evaluate table {task.benchmark}')}"
+        declared = protocols_of(task) if not tasks or task.name in tasks else []
+        shown = sorted((each for each in declared if not each.parity_only), key=lambda protocol: protocol.place)
+        boards = ((each, board) for each in shown if (board := rows_of_board(lake, task, each)) is not None)
+        for protocol, board in islice(boards, 1):
+            rows, primary = best_first(board, primary_metric(protocol)), protocol.primary
+            slice_, value = rows.select("slice", "slice_value").row(0)
+            over = "all items" if slice_ == value else f"items of {slice_} {value}"
+            measure = f"{primary_name(protocol)}, {AVERAGES[primary.aggregate].meaning}, {over} ({protocol.name})"
+            yield f"{benchmark}{f' ({label})' if label else ''}: {measure}"
+            comparisons = lake.scan("comparisons", benchmark=benchmark, protocol=protocol.name).filter(
+                metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
+            )
+            lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
+            verdict = verdict_on(lines, task.kind, by_pair(comparisons))
+            yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
+            systems = rows.filter(~pl.col("is_baseline"))
+            whole = systems.filter("is_whole")
+            first = (whole if whole.height else systems).head(_N_SHOWN)
+            yield from _systems(first)
+            yield from [f"  {ITEM_INTERVALS}"] * is_of_items(rows)
+            # Each baseline once: the run that the verdict compares with; of another baseline the best over any chunks.
+            of_verdict = rows.filter("is_baseline").sort(pl.col("run_id") != verdict.reference, maintain_order=True)
+            best = of_verdict.unique("retriever", keep="first")
+            best = rows.join(best, on="run_id", how="semi", maintain_order="left")
+            if best.height:
+                numbers = best.select("retriever", "number").iter_rows()
+                yield f"  baselines: {', '.join(f'{name} {number_of(number)}' for name, number in numbers)}"
+            is_wanted = pl.Series([is_picked(name, patterns) for name in rows["system"]])
+            if not patterns:
+                is_wanted = rows["run_id"].is_in([] if now.issuperset(rows["run_id"]) else list(now))
+            others = rows.filter(is_wanted, ~pl.col("run_id").is_in(first["run_id"].implode())).head(N_WANTED)
+            if others.height:
+                yield "  selected or just run:"
+                yield from _systems(others)
+            n_more = rows.height - first.height - best.height - others.join(best, on="run_id", how="anti").height
+            if n_more > 0:
+                yield f"  {n_more:,} more: {typed(f'python -m evaluate table {benchmark}')}"
+            if not tasks:
+                return
 
 
 def _systems(rows: pl.DataFrame) -> Iterator[str]:
@@ -213,7 +199,7 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
         low, high, tie = row["low"], row["high"], row["tie_group"]
         interval = NO_VALUE if low is None or high is None else f"{low:.3f} to {high:.3f}"
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
-        number = f"{number_of(row['number'])} ({interval})"
         state = group if row["is_whole"] else "partial"
         items = "item" if row["of_items"] == 1 else "items"
-        yield f"  {row['system']:{width}}  {number}  {item_counts(row)} {items}  {state}".rstrip()
+        number = f"{number_of(row['number'])} ({interval})  {item_counts(row)} {items}"
+        yield f"  {row['system']:{width}}  {number}  {state}".rstrip()

@@ -52,45 +52,35 @@ def _files(folder: Path | None, name: str) -> list[Path]:
 def check_same_data(
     task: Task, protocol: Protocol, sources: tuple[Published, Lake], scores: Sequence[pl.LazyFrame]
 ) -> Iterator[str]:
-    """Check that a published run has the same data and rules as a run here; yield sentences on what is unknown."""
-    hashes, scored = (
-        [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
-    )
-    if not hashes[0].equals(hashes[1]):
-        there, here = (" ".join(each.to_series().str.head(12)) for each in hashes)
-        raise _other(
-            f"{protocol.name}: the two were scored by different rules (the protocol hashes differ)",
-            "Score both with the same version of this project, or leave the protocol out with --protocol.",
-            f"{there} there, {here} here",
-        )
-    known = (source.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for source in sources)
-    labels = ["".join(rows["label"]) if rows.height else None for rows in known]
-    if labels[0] not in (None, labels[1]):
-        message = f"{task.benchmark}: the two have different data: labelled {labels[1]!r} here, {labels[0]!r} there"
-        raise _other(message, "Ingest the same source for both; an empty label is the published data.")
-    # A report does not publish the hashes of files.
-    unknown = [*(["the benchmark's label"] if labels[0] is None else []), "the searched files"]
-    shared = scored[0].join(scored[1], on="item_id")
+    """Check that a published run has the same rules and data as a run here; yield sentences on what is unknown."""
+    scored, sides = [rows.select("item_id").unique().collect() for rows in scores], ("there", "here")
+    shared, unknown = scored[0].join(scored[1], on="item_id"), list[str]()
     of_gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
-    for what, name, folders, columns in (
-        ("the queries", "queries", {"query": task.query}, ["item_id", "sha256"]),
-        ("the gold", "gold_spans", {"gold": protocol.gold}, of_gold),
+    for what, name, where, columns in (
+        ("the rules", "scores", {}, ["protocol_hash"]),
+        ("the benchmark's label", "benchmarks", {"name": task.benchmark}, ["label"]),
+        ("the queries", "queries", {"benchmark": task.benchmark, "query": task.query}, ["item_id", "sha256"]),
+        ("the gold", "gold_spans", {"benchmark": task.benchmark, "gold": protocol.gold}, of_gold),
     ):
-        tables = (source.scan(name, benchmark=task.benchmark).filter(**folders).select(columns) for source in sources)
-        sides = [rows.join(shared.lazy(), on="item_id", how="semi").unique().collect() for rows in tables]
-        if sides[0].is_empty():
-            unknown[-1:-1] = [what] if sides[1].height else []
-            continue
-        apart = [rows.join(other, on=columns, how="anti", nulls_equal=True) for rows, other in (sides, sides[::-1])]
-        if wrong := pl.concat(apart)["item_id"].unique().sort().to_list():
-            message = f"{protocol.name}: {what} of {len(wrong):,} of {counted(shared.height, 'shared item')} differ"
-            hint = "The same ids name different data here and there: ingest the same source and version for both."
-            raise _other(message, hint, *wrong)
-    for where, mine in zip(("there", "here"), scored, strict=True):
+        read = scores if name == "scores" else [source.scan(name).filter(**where) for source in sources]
+        there, here = (rows.select(columns).unique().sort(columns).collect() for rows in read)
+        if "item_id" in columns:
+            there, here = (rows.join(shared, on="item_id", how="semi", maintain_order="left") for rows in (there, here))
+        if there.is_empty():
+            unknown += [what] if here.height else []
+        elif not there.equals(here):
+            apart = (
+                there.join(here, on=columns, how="anti", nulls_equal=True),
+                here.join(there, on=columns, how="anti", nulls_equal=True),
+            )
+            rows = ((side, *row) for side, differing in zip(sides, apart, strict=True) for row in differing.rows())
+            hint = "Score both with the same version of this project, on the same source ingested alike, or leave the "
+            hint += "protocol out with --protocol."
+            message, examples = f"{protocol.name}: the two differ in {what}", [" ".join(map(str, row)) for row in rows]
+            raise GoldspanError(message, examples=examples, hint=hint, code=Exit.INVALID)
+    for side, mine in zip(sides, scored, strict=True):
         if n := mine.height - shared.height:
-            yield f"{protocol.name}: {counted(n, 'item')} scored {where} only: left out of the difference"
-    yield f"{task.benchmark}: not checked against this lake, as not published with the scores: {', '.join(unknown)}"
-
-
-def _other(what: str, hint: str, *examples: str) -> GoldspanError:
-    return GoldspanError(what, examples=examples, hint=hint, code=Exit.INVALID)
+            yield f"{protocol.name}: {counted(n, 'item')} scored {side} only: left out of the difference"
+    # A report does not publish the hashes of files.
+    unchecked = ", ".join([*unknown, "the searched files"])
+    yield f"{task.benchmark}: not checked against this lake, as not published with the scores: {unchecked}"

@@ -51,7 +51,6 @@ class Region(BaseModel):
         return range(min(max(start, 1), n), (n if self.end == -1 else min(max(self.end, 1), n)) + 1)
 
 
-_None = BeforeValidator(lambda value: [] if value is None else value)
 _OfModels = BeforeValidator(lambda value: [*chain(*filter(None, value.values()))] if isinstance(value, dict) else [])
 
 
@@ -59,12 +58,12 @@ class Issue(BaseModel):
     """A row of the gold file: regions and files that all models read, and those that only some read."""
 
     instance_id: str
-    read_core_regions: Annotated[list[Region], _None] = []
-    read_core_files: Annotated[list[str], _None] = []
+    read_core_regions: list[Region] = []
+    read_core_files: list[str] = []
     read_optional_regions_map: Annotated[list[Region], _OfModels] = []
     read_optional_files_map: Annotated[list[str], _OfModels] = []
-    main_files: Annotated[list[str], _None] = []
-    file_line_counts: Annotated[dict[str, int], BeforeValidator(lambda counts: counts or {})] = {}
+    main_files: list[str] = []
+    file_line_counts: dict[str, int] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -72,7 +71,7 @@ class Issue(BaseModel):
         truth = value.get("ground_truth", {}) if isinstance(value, dict) else None
         if not isinstance(value, dict) or not isinstance(truth, dict):
             raise ValueError("a row and its ground_truth are objects")
-        return {**value, **truth}
+        return {name: of for name, of in {**value, **truth}.items() if of is not None}
 
 
 class Answer(BaseModel):
@@ -111,20 +110,30 @@ def score_region_files(
 ) -> Iterator[tuple[pl.DataFrame, list[str]]]:
     """Per file: the scores of its regions (query, and a column per measure; 0 for issues without any); and notes."""
     gold = _read_instances(gold_path, Issue)
+    of_gold = {query: [*issue.read_core_regions, *issue.read_optional_regions_map] for query, issue in gold.items()}
     for path in paths:
         answers = _read_instances(path, Answer)
         if not gold.keys() & answers.keys():
             examples = [f"RUN: {min(answers, default='no row')}", f"gold: {min(gold, default='no row')}"]
             raise GoldspanError("no issue of RUN has gold", where=str(path), examples=examples, code=Exit.INVALID)
         queries = sorted(query for query in gold if query in answers or not answered_only)
-        rows = [
-            {"query": query, **score_issue(gold[query], answers[query].regions if query in answers else [])}
-            for query in queries
-        ]
-        every = {name: name for name in rows[0] if name != "query"}
-        measures = [lookup(name, "measure", every) for name in names] or [*every]
-        scores = pl.DataFrame(rows).select("query", pl.col(*measures).cast(pl.Float64))
-        yield scores, [*_notes(gold, answers, len(queries))]
+        scored = [score_issue(gold[query], answers[query].regions if query in answers else []) for query in queries]
+        measures = [lookup(name, "measure", {of: of for of in scored[0]}) for name in names] or [*scored[0]]
+        scores = pl.DataFrame(scored, dict.fromkeys(scored[0], pl.Float64))
+        notes = [f"swe-explore@published-v1: means over {counted(len(queries), 'issue')}; core_… are Goldspan's own"]
+        if missing := len(gold.keys() - answers.keys()):
+            state = "are left out, as by its evaluator" if answered_only else "count 0"
+            notes.append(f"{counted(missing, 'issue')} without regions {state}")
+        if unknown := len(answers.keys() - gold.keys()):
+            notes.append(f"{counted(unknown, 'issue')} of the run without gold are left out")
+        returned = {query: answer.regions for query, answer in answers.items()}
+        for what, regions in (("gold", of_gold), ("returned", returned)):
+            n_lines = {query: gold[query].file_line_counts if query in gold else {} for query in regions}
+            if n := sum(region.lines(n_lines[query]).stop == 0 for query in regions for region in regions[query]):
+                notes.append(
+                    f"{counted(n, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"
+                )
+        yield scores.select(pl.Series("query", queries), *measures), notes
 
 
 def _read_instances(path: Path, kind: type[_Row]) -> dict[str, _Row]:
@@ -212,17 +221,3 @@ def _dcg(ranked: Sequence[tuple[float, int]], budget: int) -> float:
             break
         total += gain / math.log2(position + 2)
     return total
-
-
-def _notes(gold: dict[str, Issue], answers: dict[str, Answer], n: int) -> Iterator[str]:
-    yield f"swe-explore@published-v1: means over {counted(n, 'issue')}; core_… are Goldspan's own"
-    if missing := len(gold.keys() - answers.keys()):
-        state = "count 0" if n == len(gold) else "are left out, as by its evaluator"
-        yield f"{counted(missing, 'issue')} without regions {state}"
-    if unknown := len(answers.keys() - gold.keys()):
-        yield f"{counted(unknown, 'issue')} of the run without gold are left out"
-    of_gold = {query: [*issue.read_core_regions, *issue.read_optional_regions_map] for query, issue in gold.items()}
-    for what, regions in (("gold", of_gold), ("returned", {query: row.regions for query, row in answers.items()})):
-        n_lines = {query: gold[query].file_line_counts if query in gold else {} for query in regions}
-        if missing := sum(region.lines(n_lines[query]).stop == 0 for query in regions for region in regions[query]):
-            yield f"{counted(missing, f'{what} region')} to a file's end match nothing: rows lack `file_line_counts`"

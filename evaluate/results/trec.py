@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple
+from typing import IO, Annotated, Any
 
 import ir_measures
 import numpy as np
@@ -24,7 +24,7 @@ from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.console import Console, JsonOption, MemoryOption, QuietOption, setting, split_names
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
-from lake.text import NO_VALUE, counted, escaped
+from lake.text import counted, escaped, number_of
 
 app = typer.Typer()
 
@@ -62,12 +62,12 @@ def score_command(
         for row in both.iter_rows(named=True):
             for measure in values[0].columns[1:]:
                 of_each = [row[name] for name in (measure, f"{measure}_right") if name in row]
-                rows.append([f"{measure:22}", row["query"], *map(_digits, of_each)])
+                rows.append([f"{measure:22}", row["query"], *(number_of(value, ".4f") for value in of_each)])
     if other:
         rows.append(["measure", "RUN", "RUN2 - RUN", "low", "high", "p", "verdict on RUN2", "queries"])
         for mean, row in zip(of_runs[0], compared, strict=True):
-            ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
-            numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
+            ends = (number_of(row[end], "+z.4f") for end in ("delta", "low", "high"))
+            numbers = (number_of(mean["mean"], ".4f"), *ends, number_of(row["p"], ".4f"))
             rows.append([str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])])
         by_run = zip(("RUN", "RUN2"), (notes, *others), strict=True)
         of_runs_alone = [f"{name}: {note}" for name, (_, *more) in by_run for note in more]
@@ -75,16 +75,12 @@ def score_command(
     else:
         rows += [
             # As wide as trec_eval's.
-            [f"{row['measure']:22}", "all", *(_digits(row[end]) for end in ("mean", "low", "high"))]
+            [f"{row['measure']:22}", "all", *(number_of(row[end], ".4f") for end in ("mean", "low", "high"))]
             for row in of_runs[0]
         ]
     print(*(escaped("\t".join(row)) for row in rows), sep="\n")
     for note in notes:
         Console(quiet=quiet).say(note)
-
-
-def _digits(value: float | str | None, form: str = ".4f") -> str:
-    return NO_VALUE if value is None else format(value, form)
 
 
 DEFAULT = (
@@ -106,48 +102,39 @@ _MAX_GRADE = 1_000_000
 """The highest possible grade: trec_eval keeps a counter for every grade up to the highest."""
 
 ScoreLists = dict[str, dict[str, float]]
-MeasureRow = dict[str, float | str | None]
+MeasureRow = dict[str, Any]
 
 
-class FileKind(NamedTuple):
-    """The kind of one of the two files: its name, a line's columns, the number's position, its type and its limits."""
-
-    name: str
-    columns: str
-    at: int
-    number: type[int] | type[float]
-    limits: str
+QRELS, RUN = "query 0 document grade", "query Q0 document rank score tag"
+"""The columns of the two files."""
 
 
-QRELS = FileKind("QRELS", "query 0 document grade", 3, int, f"a whole number, at most {_MAX_GRADE:,}")
-RUN = FileKind("RUN", "query Q0 document rank score tag", 4, float, "a number")
-
-
-def read_lists(path: Path, kind: FileKind) -> ScoreLists:
+def read_lists(path: Path, columns: str) -> ScoreLists:
     """Query → document → number, from TREC's columns, BEIR's table, or JSON, plain or packed."""
     lists: ScoreLists = defaultdict(dict)
+    name, number = ("QRELS", int) if columns == QRELS else ("RUN", float)
     with regions.unpacked_file(path) as stream:
-        for where, row in _rows(stream, kind):
+        for where, row in _rows(stream, columns.split()):
             try:
                 query, document, value = (part.decode() if isinstance(part, bytes) else part for part in row)
-                value = kind.number(value) if isinstance(value, str) else value
-                is_number = type(value) in (int, kind.number) and value == value  # false for NaN
-                if not is_number or (kind is QRELS and abs(value) > _MAX_GRADE) or not f"{query}{document}".encode():
+                value = number(value) if isinstance(value, str) else value
+                is_number = type(value) in (int, number) and value == value  # false for NaN
+                if not is_number or (number is int and abs(value) > _MAX_GRADE) or not f"{query}{document}".encode():
                     raise ValueError("no such number")
             except ValueError as error:
-                message = f"{kind.name} has lines of `{kind.columns}`, BEIR's three columns under their heading, or is "
-                message += f"JSON {{query: {{document: number}}}}; the number is {kind.limits}"
+                message = f"{name} has lines of `{columns}`, BEIR's three columns under their heading, or is JSON "
+                message += f"{{query: {{document: number}}}}; a grade is a whole number, at most {_MAX_GRADE:,}"
                 raise GoldspanError(message, where=str(path), examples=[where], code=Exit.INVALID) from error
             if document in lists[query]:
-                message = f"{kind.name} has document {document} twice for query {query}"
+                message = f"{name} has document {document} twice for query {query}"
                 raise GoldspanError(message, where=str(path), examples=[where], code=Exit.INVALID)
             lists[query][document] = value
     if not any(lists.values()):
-        raise GoldspanError(f"{kind.name} is empty", where=str(path), code=Exit.INVALID)
+        raise GoldspanError(f"{name} is empty", where=str(path), code=Exit.INVALID)
     return lists
 
 
-def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any]]]:
+def _rows(stream: IO[bytes], names: Sequence[str]) -> Iterator[tuple[str, Sequence[Any]]]:
     """The place of each row, and its query, document and number; fewer fields if a line is not a row."""
     first = stream.readline(MAX_LINE_BYTES).removeprefix(b"\xef\xbb\xbf")
     if first.lstrip()[:1] in (b"{", b"["):
@@ -157,7 +144,7 @@ def _rows(stream: IO[bytes], kind: FileKind) -> Iterator[tuple[str, Sequence[Any
             for document, number in of if isinstance(of, tuple) else [("", None)]:
                 yield f"{query}: {{{document}: {number!r}}}", (query, document, number)
         return
-    columns, read = len(kind.columns.split()), (0, 2, kind.at)
+    columns, read = len(names), (0, 2, 3 if "grade" in names else 4)
     for number, line in enumerate(chain([first], iter(lambda: stream.readline(MAX_LINE_BYTES), b"")), 1):
         parts = line.split()
         if parts == [b"query-id", b"corpus-id", b"score"]:
@@ -192,8 +179,12 @@ def score_files(
     measures = list(dict.fromkeys(map(measure_named, names or DEFAULT)))
     judged = read_lists(qrels, QRELS)
     for run in [read_lists(path, RUN) for path in paths]:
-        values = _values(run, judged, measures, answered_only=answered_only)
-        queries = values["query"]
+        answered = sorted(query for query, of in run.items() if of and judged.get(query))
+        if not answered:
+            examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Compare how the two files write query ids."
+            raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
+        queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
+        values = _values(run, {query: judged[query] for query in queries}, measures, answered)
         notes = [f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"]
         if missing := sum(not run.get(query) for query in queries):
             notes.append(f"{counted(missing, 'judged query')} without results count 0; --answered leaves them out")
@@ -203,17 +194,12 @@ def score_files(
 
 
 def _values(
-    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], *, answered_only: bool
+    run: ScoreLists, judged: ScoreLists, measures: Sequence[ir_measures.Measure], answered: Sequence[str]
 ) -> pl.DataFrame:
-    answered = sorted(query for query, of in run.items() if of and judged.get(query))
-    if not answered:
-        examples, hint = [f"RUN: {min(run)}", f"QRELS: {min(judged)}"], "Compare how the two files write query ids."
-        raise GoldspanError("no query of RUN is judged", examples=examples, hint=hint, code=Exit.INVALID)
-    queries = answered if answered_only else sorted(query for query, of in judged.items() if of)
     # Some programs behind ir_measures misread names with spaces, or crash on them: they get numbers.
     name: defaultdict[str, str] = defaultdict(map(str, count()).__next__)
     grades = {
-        name[query]: {name[document]: int(grade) for document, grade in judged[query].items()} for query in queries
+        name[query]: {name[document]: int(grade) for document, grade in of.items()} for query, of in judged.items()
     }
     scores = {}
     for query in answered:
@@ -230,8 +216,8 @@ def _values(
         message = f"ir_measures cannot compute one of {', '.join(map(str, measures))}"
         hint = "Leave it out of --metrics; ERR and nDCG of exponential gains take grades up to 4."
         raise GoldspanError(message, examples=[str(error)], hint=hint, code=Exit.USAGE) from error
-    columns = {str(measure): [values.get((str(measure), name[query])) for query in queries] for measure in measures}
-    rows = pl.DataFrame({"query": queries, **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
+    columns = {str(measure): [values.get((str(measure), name[query])) for query in judged] for measure in measures}
+    rows = pl.DataFrame({"query": [*judged], **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
     return rows.fill_nan(None)
 
 

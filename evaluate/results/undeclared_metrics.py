@@ -61,7 +61,7 @@ def explored(
     chosen = ((protocol, of_contexts, runs), (replace(protocol, context=None), of_lists, lists))
     rules = [(_with_metrics(rule, metrics), mine) for rule, metrics, mine in chosen if metrics and mine]
     frames: list[pl.DataFrame] = [Scores.create_empty().select(measured)]
-    for part in selected_parts(lake, task, edition(lake, task.benchmark).everything) if rules else ():
+    for part in selected_parts(lake, task, edition(lake, task.benchmark)[1]) if rules else ():
         scored = (scores for rule, mine in rules for scores in Partition(part).scores(rule, mine))
         frames += [tables[-1].select(measured) for _, tables in scored]
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}

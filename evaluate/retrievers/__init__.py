@@ -35,8 +35,8 @@ class Pool:
     """The chunks of one pool under one chunker; row i of every column is chunk i, in the pool's own order.
 
     Several small pools may be scored "side by side": their chunks are concatenated, each pool has one query, in the
-    same order, and `side_by_side` maps each pool's id to its number of chunks. A query's row of scores then holds its
-    own pool's chunks, padded to the size of the largest pool. `first` is the row of the first chunk among all ranked.
+    same order, and a query's row of scores holds its own pool's chunks, padded to the size of the largest pool. `first`
+    is the row of the first chunk among all ranked.
     """
 
     pool_id: str
@@ -129,10 +129,7 @@ class PoolScores(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """A pool prepared for search, and the memory that this takes in addition to the chunks' texts.
-
-    Scores are of shape (queries, chunks), higher is better, NaN for chunks that are not to be returned.
-    """
+    """A pool prepared for search: scores are (queries, chunks), the higher the better, NaN for what is not returned."""
 
     scores: Callable[[Queries], Floats | PoolScores]
     n_bytes: int = 0
@@ -155,16 +152,13 @@ class Retriever:
     """A way to rank chunks.
 
     Attributes:
-        needs: `gold` of one protocol, which gives each protocol a run of its own; `vectors` given to the lake; or the
-            `definitions` in the lake's files.
+        needs: `gold` of one protocol, `vectors` given to the lake, or the `definitions` in the lake's files.
         is_chance: Its scores are expectations over every order of the pool.
         runs: `always`; `asked`: if `--systems` matches it, also by a glob; `named`: only by its exact name.
         tasks: The tasks that it runs on unless it is named; empty for all.
         missing: Returns instructions to install or give what it lacks, else an empty text.
-        n_side_by_side: The number of small pools that it can score at once.
         with_arguments: `with_arguments(text)` → the retriever called `name:text`; a GoldspanError if it is not valid.
         components: Other retrievers that it calls; their code counts in the fingerprint of its runs.
-        query_form: A name in `evaluate.texts.query_forms`; empty for the whole query.
         prepare: Work done once for a whole run; returns facts to show with the run's parameters.
     """
 

@@ -1,7 +1,4 @@
-"""Dense retrieval by exact cosine similarity.
-
-A model's vectors differ in the last bits between machines and with the other texts of a batch: the lake keeps them.
-"""
+"""Dense retrieval by exact cosine similarity; the lake keeps the vectors, as a model gives others on other machines."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,10 +24,7 @@ BLOCK = 16_384
 def cosine_index(
     look_up: Callable[[Iterable[str]], tuple[Sequence[str], KeyedVectors]], keys: Sequence[str], chunks: KeyedVectors
 ) -> Index:
-    """An index over the vectors of a pool's chunks; equal texts get bit-identical scores.
-
-    `look_up` returns the keys of queries, and the vectors of those that have one.
-    """
+    """An index over chunks' vectors; `look_up` returns the keys of queries, and the vectors of those that have one."""
     column = {key: column for column, key in enumerate(sorted({*keys}))}
     matrix, columns = np.array([chunks[key] for key in column]), [column[key] for key in keys]
 

@@ -236,11 +236,9 @@ def by_definitions(pool: Pool) -> Index:
     names = pool.text.counted(defined_names)
     n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
     weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
-
-    def returned(rarity: Floats, _: Counted) -> Floats:
-        return np.where(rarity > 0, rarity, np.nan)
-
-    return token_index(pool, CASED_WORDS, weights, once, chunks=names, score=returned)
+    return token_index(
+        pool, CASED_WORDS, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
+    )
 
 
 IDENTIFIERS = Retriever(

@@ -1,9 +1,9 @@
 """A task's runs pooled: aggregates of their scores, and the tables that compare them by protocol, unless current."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cache, partial
 from itertools import chain
 
 import polars as pl
@@ -11,14 +11,14 @@ import polars as pl
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
-from evaluate.selection import ItemPart
+from evaluate.selection import ItemPart, parts_of_runs
 from evaluate.statistics.boards import board_rows, characters_of, ledger_means, rank_runs
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.repairs import repairs_of
 from evaluate.statistics.slices import SLICE
-from evaluate.systems import Run, batches, rows_of, run_batches, runs_of, write_by_run
+from evaluate.systems import Run, run_batches, runs_of, write_by_run
 from lake.averages import FEWEST_ITEMS
 from lake.benchmarks import protocols_of
 from lake.catalog.protocol import Protocol, Task
@@ -34,21 +34,21 @@ def aggregate_runs(item_parts: Sequence[ItemPart], protocols: Sequence[Protocol]
     """Aggregate the scores of runs under some protocols, unless the aggregates are current."""
     todo: dict[Run, BuildTarget] = {}
     for run in runs:
-        of_run = {"run_id": run.run_id}
-        stored = (part.parts_of("scores", protocol=by.name, **of_run) for by in protocols for part in item_parts)
+        stored = (parts_of_runs(item_parts, "scores", [run.run_id], protocol=by.name) for by in protocols)
         if inputs := list(chain.from_iterable(stored)):
-            lake, folders = item_parts[0].lake, {"benchmark": item_parts[0].task.benchmark, **of_run}
-            target = target_of(lake, "aggregates", part="all", inputs=inputs, code=[aggregate], **folders)
+            folders = {"benchmark": item_parts[0].task.benchmark, "run_id": run.run_id}
+            target = target_of(item_parts[0].lake, "aggregates", part="all", inputs=inputs, code=[aggregate], **folders)
             if not target.is_current:
                 todo[run] = target
     if not todo:
         return
+    lake = item_parts[0].lake
     items, means = pl.concat([item_part.items for item_part in item_parts]).lazy(), list[pl.DataFrame]()
     for protocol in protocols:
-        name, mine = protocol.name, [run for run in todo if run.protocol in ("", protocol.name)]
-        for batch in batches(mine, "scores", item_parts, protocol=name):
-            scores = pl.concat([rows_of(item_part, "scores", batch, protocol=name) for item_part in item_parts])
-            run_items = pl.concat([rows_of(item_part, "run_items", batch) for item_part in item_parts])
+        name, mine = protocol.name, [run.run_id for run in todo if run.protocol in ("", protocol.name)]
+        for batch in run_batches(lake, "scores", mine, parts_of_runs(item_parts, "scores", mine, protocol=name)):
+            scores = pl.concat([item_part.of_runs("scores", batch, protocol=name) for item_part in item_parts])
+            run_items = pl.concat([item_part.of_runs("run_items", batch) for item_part in item_parts])
             means.append(aggregate(protocol, scores.drop("benchmark"), items, run_items).collect())
     write_by_run({run.run_id: target for run, target in todo.items()}, pl.concat(means))
 
@@ -112,22 +112,18 @@ def compare_systems(by: tuple[Lake, Task, Protocol]) -> Outcome:
         return [effects, means, comparisons, ranks, board]
 
     target.make(make)
-    _relate_to_repair(lake, name, scored, folders)
-    return result
-
-
-def _relate_to_repair(lake: Lake, name: str, scored: Sequence[Part], folders: Mapping[str, str]) -> None:
-    """Write table `repairs` for the runs that report which items they resolved, unless it is current."""
-    usage = lake.parts("usage", benchmark=folders["benchmark"])
+    # Some runs report which items they resolved.
+    usage = lake.parts("usage", benchmark=task.benchmark)
     with_usage = {part.folders["run_id"] for part in usage}
-    scored = [part for part in scored if part.folders["run_id"] in with_usage]
-    items = lake.parts("items", benchmark=folders["benchmark"])
-    target = target_of(lake, "repairs", part=name, inputs=[*scored, *usage, *items], code=[repairs_of], **folders)
-    if scored:
-        rows = [lake.scan_parts(parts, of) for of, parts in (("scores", scored), ("usage", usage), ("items", items))]
-        target.make(lambda: repairs_of(*rows))
+    reporting = [part for part in scored if part.folders["run_id"] in with_usage]
+    inputs = [*reporting, *usage, *items]
+    target = target_of(lake, "repairs", part=name, inputs=inputs, code=[repairs_of], **folders)
+    if reporting:
+        read = (("scores", reporting), ("usage", usage), ("items", items))
+        target.make(lambda: repairs_of(*(lake.scan_parts(parts, of) for of, parts in read)))
     else:
         target.remove()
+    return result
 
 
 def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:
@@ -147,7 +143,7 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     for protocol in filter(is_kept, protocols_of(task)):
         folders, kept = {"benchmark": task.benchmark, "protocol": protocol.name}, set[str]()
         for item_part in item_parts:
-            ledgers = _Ledgers(item_part, protocol)
+            gold_files = cache(partial(_gold_files, item_part, protocol))
             for chunker, runs in by_chunker.items():
                 stored = {run: lake.part("scores", item_part.part, run_id=run.run_id, **folders) for run in runs}
                 # Scores depend on the hits that they are of.
@@ -160,58 +156,51 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
                 inputs, code = [*scored.values(), cut, item_part], (ledger_of_lines, load_files, files_of)
                 chance = [run.run_id for run in scored if run.is_chance]
                 target = target_of(lake, "ledger", part=name, inputs=inputs, parameters=chance, code=code, **folders)
-                target.make(partial(ledgers.rows, chunker, list(scored)))
+                target.make(partial(_ledger, item_part, protocol, gold_files, chunker, list(scored)))
         for part in lake.parts("ledger", **folders):
             if part.name.startswith(prefix) and part.name not in kept:
                 lake.remove(part)
 
 
-@dataclass
-class _Ledgers:
-    """The ledgers of a part of the items under a protocol, from the chunks of its gold files."""
+def _gold_files(item_part: ItemPart, protocol: Protocol) -> pl.DataFrame:
+    """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
+    pools = item_part.items.lazy().select("item_id", "pool_id")
+    named = item_part.gold_of(protocol.gold).lazy().select("item_id", "path").unique().join(pools, on="item_id")
+    files = load_files(item_part.lake, named.select("pool_id", "path").unique().collect())
+    n_lines = contents_of(item_part.lake, files["sha256"], ["n_lines"]).lazy()
+    return named.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
 
-    item_part: ItemPart
-    protocol: Protocol
 
-    @cached_property
-    def gold(self) -> pl.DataFrame:
-        return self.item_part.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
-
-    @cached_property
-    def files(self) -> pl.DataFrame:
-        """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
-        pools = self.item_part.items.lazy().select("item_id", "pool_id")
-        gold_files = self.gold.lazy().select("item_id", "path").unique().join(pools, on="item_id")
-        files = load_files(self.item_part.lake, gold_files.select("pool_id", "path").unique().collect())
-        n_lines = contents_of(self.item_part.lake, files["sha256"], ["n_lines"]).lazy()
-        return gold_files.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
-
-    def chunks(self, chunker: str | None) -> pl.LazyFrame:
-        """The searched gold files' chunks: item_id, path, line_start, line_end; without a chunker, whole files."""
-        lake = self.item_part.lake
-        searched = files_of(lake, self.files["pool_id"]).select("pool_id", "path")
-        gold_files = self.files.lazy().join(searched, on=["pool_id", "path"], how="semi")
+def _ledger(
+    item_part: ItemPart,
+    protocol: Protocol,
+    gold_files: Callable[[], pl.DataFrame],
+    chunker: str | None,
+    runs: Sequence[Run],
+) -> pl.DataFrame:
+    """The ledgers of runs over one chunker's chunks of the searched gold files; without a chunker, over whole files."""
+    lake, ledgers = item_part.lake, list[pl.DataFrame]()
+    run_ids, chance = [run.run_id for run in runs], [run.run_id for run in runs if run.is_chance]
+    gold = item_part.gold_of(protocol.gold).lazy().select("item_id", "path", "line_start", "line_end")
+    if by_lines := RELEVANCE[protocol.relevance].by_lines:
+        files = gold_files()
+        searched = files_of(lake, files["pool_id"]).select("pool_id", "path")
+        chunks = files.lazy().join(searched, on=["pool_id", "path"], how="semi")
         if chunker is None:
-            return gold_files.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-        cut = chunks_of(lake, chunker, self.files, with_blank=False)
-        spans = cut.select("sha256", "line_start", "line_end")
-        return gold_files.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
-
-    def rows(self, chunker: str | None, runs: Sequence[Run]) -> pl.DataFrame:
-        """The ledgers of runs over one chunker's chunks."""
-        item_part, protocol, ledgers = self.item_part, self.protocol, list[pl.DataFrame]()
-        for batch in batches(runs, "hits", [item_part]):
-            given = {
-                "scores": rows_of(item_part, "scores", batch, protocol=protocol.name),
-                "hits": rows_of(item_part, "hits", batch),
-                "answered": rows_of(item_part, "run_items", batch),
-                "gold": self.gold.lazy(),
-            }
-            if RELEVANCE[protocol.relevance].by_lines:
-                files = self.files.lazy().select("item_id", "path", "n_lines")
-                chance = [run.run_id for run in batch if run.is_chance]
-                ledger = ledger_of_lines(protocol, **given, files=files, chunks=self.chunks(chunker), chance=chance)
-            else:
-                ledger = ledger_of_candidates(protocol, **given)
-            ledgers.append(ledger.collect())
-        return Ledger.cast(pl.concat(ledgers).with_columns(protocol=pl.lit(protocol.name)))
+            chunks = chunks.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+        else:
+            cut = chunks_of(lake, chunker, files, with_blank=False).select("sha256", "line_start", "line_end")
+            chunks = chunks.select("item_id", "path", "sha256").join(cut, on="sha256").drop("sha256")
+    for batch in run_batches(lake, "hits", run_ids, parts_of_runs([item_part], "hits", run_ids)):
+        given = {
+            "scores": item_part.of_runs("scores", batch, protocol=protocol.name),
+            "hits": item_part.of_runs("hits", batch),
+            "answered": item_part.of_runs("run_items", batch),
+            "gold": gold,
+        }
+        if by_lines:
+            ledger = ledger_of_lines(protocol, **given, files=files.lazy(), chunks=chunks, chance=chance)
+        else:
+            ledger = ledger_of_candidates(protocol, **given)
+        ledgers.append(ledger.collect())
+    return Ledger.cast(pl.concat(ledgers).with_columns(protocol=pl.lit(protocol.name)))

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -11,10 +11,10 @@ import polars as pl
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.rank.chunk_texts import DEFINITION_RULES
-from evaluate.rank.pools import POOL_FILES_AT_ONCE, CutFiles, cut_files, load_pools, split_pools
+from evaluate.rank.pools import POOL_FILES_AT_ONCE, cut_files, load_pools, split_pools
 from evaluate.retrievers import BASELINE, Retriever, TrackSteps
 from evaluate.runs.pooling import aggregate_runs, keep_ledgers, systems_of
-from evaluate.selection import Edition, ItemPart, Selection, selected_parts
+from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import BuiltInSystem, PlannedRun, Run, resolve_systems, runs_of, write_by_run
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import protocols_of
@@ -35,15 +35,17 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 
 @dataclass
 class TaskRuns:
-    """One task's runs over the selected items: those `planned` to be made, and `imported` ones."""
+    """One task's runs over the selected items: `planned` ones, notes on what was `prepared`, and `imported` ones."""
 
     lake: Lake
     task: Task
-    edition: Edition
+    label: str
+    everything: Selection
     selection: Selection
     groups: Sequence[tuple[str, ...]]
     planned: Sequence[PlannedRun] = ()
     imported: Sequence[Run] = ()
+    prepared: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[type["TaskRuns"], tuple[object, ...]]:
         """Sent to another process, it reads its items there: without them it is small."""
@@ -52,12 +54,12 @@ class TaskRuns:
     @cached_property
     def whole(self) -> Sequence[ItemPart]:
         """The parts of all items: imported runs are scored over every item that they were asked."""
-        return list(selected_parts(self.lake, self.task, self.edition.everything, self.groups))
+        return list(selected_parts(self.lake, self.task, self.everything, self.groups))
 
     @cached_property
     def item_parts(self) -> Sequence[ItemPart]:
         """The parts of the selected items."""
-        if self.selection == self.edition.everything:
+        if self.selection == self.everything:
             return self.whole
         return list(selected_parts(self.lake, self.task, self.selection, self.groups))
 
@@ -71,7 +73,7 @@ class TaskRuns:
         return runs_of(self.lake, self.task).filter(origin=origin)
 
     def choose(self, patterns: Sequence[str], retrievers: Mapping[str, Retriever], warnings: list[str]) -> None:
-        """Set the planned and imported runs to those of the systems that some patterns match; see :meth:`plan`."""
+        """Set the runs to those of the systems that some patterns match; see :meth:`plan`."""
         rows = self.stored("imported").select("system", "run_id", "chunker").collect().iter_rows()
         self.imported = [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if is_picked(name, patterns)]
         self.planned = self.plan(patterns, retrievers, warnings)
@@ -84,11 +86,11 @@ class TaskRuns:
             return []
         protocols, chunkers = protocols_of(self.task), dict[str, str]()
         for part in self.lake.parts("chunkers"):
-            cut = self._cut[part.name]
-            if cut.is_complete and cut.has_chunks:
+            is_complete, has_chunks = self._cut[part.name]
+            if is_complete and has_chunks:
                 chunkers[part.name] = part.fingerprint
                 continue
-            hint = "" if cut.is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
+            hint = "" if is_complete else "; ingest them with it (--chunkers, or --chunker of your own)"
             note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}{hint}"
             warnings += [note] if note not in warnings else []
         # Agents' contexts are scored even if nothing can be ranked.
@@ -101,14 +103,14 @@ class TaskRuns:
         return list(map(self._run, systems))
 
     @cached_property
-    def _cut(self) -> Mapping[str, CutFiles]:
+    def _cut(self) -> Mapping[str, tuple[bool, bool]]:
         return cut_files(self.lake, pl.concat([item_part.pool_ids for item_part in self.item_parts]))
 
     def _run(self, system: BuiltInSystem) -> PlannedRun:
         needs = {retriever.needs for retriever in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", DEFINITION_RULES) if "definitions" in needs else None
-        made_by = system.fingerprint(self.task, self.edition.label, self.selection.parameters())
+        made_by = system.fingerprint(self.task, self.label, self.selection.parameters())
         stamp, protocol = made_from([given, rules], made_by), system.protocol.name if system.protocol else ""
         run_id = f"{self.task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
         return PlannedRun(run_id, protocol, system.chunker, system.retriever.is_chance, system=system, stamp=stamp)
@@ -122,17 +124,15 @@ class TaskRuns:
             if self.imported:
                 yield item_part, "", self.imported
 
-    def prepare(self, track: TrackSteps, warnings: list[str]) -> dict[str, Mapping[str, str]]:
-        """Do the work that retrievers do once per run, for runs that are not current; return the notes on it by run."""
-        prepared = dict[str, Mapping[str, str]]()
+    def prepare(self, track: TrackSteps, warnings: list[str]) -> None:
+        """Do the work that retrievers do once per run, for runs that are not current."""
         for run in [run for run in self.planned if not self.row(run).is_current]:
             arguments = VectorStore(self.lake), partial(self._texts, run.system), track
             prepares = [retriever.prepare for retriever in run.system.retriever.parts() if retriever.prepare]
             if notes := {name: note for prepare in prepares for name, note in prepare(*arguments).items()}:
-                prepared[run.run_id] = notes
+                self.prepared[run.run_id] = notes
                 noted = ", ".join(map(" ".join, notes.items()))
                 warnings.append(f"{run.system.name}, {self.task.name}: {noted}")
-        return prepared
 
     def _texts(self, system: BuiltInSystem) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
         for item_part in self.item_parts:
@@ -142,9 +142,10 @@ class TaskRuns:
                 pool_queries = queries.filter(pl.col("pool_id").is_in(pool_ids.implode()))
                 yield pools.texts.text, pool_queries["text"].to_list()
 
-    def conclude(self, prepared: Mapping[str, Mapping[str, str]]) -> Outcome:
-        """Write the planned runs' own rows, with the notes from preparing them; return the counts of their items."""
+    def conclude(self) -> Outcome:
+        """Write the planned runs' own rows; return the counts of their items."""
         result, rows, todo, counts = Outcome(), [], dict[str, BuildTarget](), self.counts(self.planned)
+        items, whole = replace(self.selection, limit=None).parameters(), self.selection.is_whole
         for run in self.planned:
             n, n_failed, n_tied, why = counts[run.run_id]
             # Ties of baselines are not reported: `random` is nothing but ties.
@@ -154,33 +155,34 @@ class TaskRuns:
                 result.warnings.append(self.failure(run.system.name, n, n_failed, why.removeprefix("GoldspanError: ")))
             target = self.row(run)
             if not target.is_current:
-                todo[run.run_id] = target
-                rows.append(self._run_row(run, n, n_failed, prepared.get(run.run_id, {})))
+                todo[run.run_id], system = target, run.system
+                parameters = {**system.parameters(), **self.prepared.get(run.run_id, {}), **items}
+                rows.append(
+                    {
+                        "run_id": run.run_id,
+                        "system": system.name,
+                        "benchmark": self.task.benchmark,
+                        "task": self.task.name,
+                        "chunker": system.chunker,
+                        "retriever": system.retriever.name,
+                        "origin": "built-in",
+                        "parameters": canonical_json(parameters),
+                        "versions": VERSIONS,
+                        "status": "failed"
+                        if n and n_failed == n
+                        else "partial"
+                        if n_failed or not whole
+                        else "complete",
+                        "n_items": n,
+                        "limit": self.selection.limit,
+                        "protocol": run.protocol or None,
+                        "selection": [{"column": column, "value": value} for column, value in self.selection.where],
+                        "fingerprint": run.stamp,
+                    }
+                )
         if todo:
             write_by_run(todo, pl.DataFrame(rows, schema=table("runs").columns))
         return result
-
-    def _run_row(self, run: PlannedRun, n: int, n_failed: int, prepared: Mapping[str, str]) -> dict[str, object]:
-        system, where = run.system, self.selection.where
-        items = replace(self.selection, limit=None).parameters()
-        is_complete = self.selection.is_whole and not n_failed
-        return {
-            "run_id": run.run_id,
-            "system": system.name,
-            "benchmark": self.task.benchmark,
-            "task": self.task.name,
-            "chunker": system.chunker,
-            "retriever": system.retriever.name,
-            "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **prepared, **items}),
-            "versions": VERSIONS,
-            "status": "complete" if is_complete else "failed" if n_failed and n_failed == n else "partial",
-            "n_items": n,
-            "limit": self.selection.limit,
-            "protocol": run.protocol or None,
-            "selection": [{"column": column, "value": value} for column, value in where],
-            "fingerprint": run.stamp,
-        }
 
     def row(self, run: PlannedRun) -> BuildTarget:
         """The target of a run's row; the run's stamp contains the digest of the code."""

@@ -32,7 +32,9 @@ Form = tuple[Amount, Amount]
 def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
     """The expected scores of a uniformly random order of each item's pool; none of metrics of lists of files."""
     requested = [(metric, k) for metric, k in metrics_of(inputs.protocol) if metric.shape != "filed"]
-    forms = {(metric, k): form for metric, k in requested if (form := _form_of(metric))}
+    # Under graded judgements, a metric may have the computation of another one.
+    by_computation = {metric_named(name).at: form for name, form in reversed(list(FORMS.items()))}
+    forms = {(metric, k): by_computation[metric.at] for metric, k in requested if metric.at in by_computation}
     exact, drawn = list(forms), [pair for pair in requested if pair not in forms]
     measured: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(SCORE_COLUMNS)]
     if exact:
@@ -44,11 +46,10 @@ def _expected(inputs: ScoringInputs) -> pl.LazyFrame:
 
 @dataclass(frozen=True)
 class _Draw:
-    """A draw without replacement from each item's pool: arrays over items, named as in `ScoringInputs.judged`.
+    """A draw without replacement from each item's pool: arrays over items, and expected amounts for a cut-off k.
 
     `gains` are padded with zeros; `boundary` is NaN where the gold candidate has no chunks. `n_relevant` and `gains`
-    are of the pool; `n_wanted` and `ideal_gains` are of all that is relevant: a judged document may be in no pool. The
-    methods return expected amounts per item for a cut-off k.
+    are of the pool; `n_wanted` and `ideal_gains` are of all that is relevant: a judged document may be in no pool.
     """
 
     n: Floats
@@ -148,11 +149,6 @@ FORMS: Mapping[str, Form] = {
 metrics need drawing: they are ratios of two random numbers, unions, or capped."""
 
 
-def _form_of(metric: Metric) -> Form | None:
-    """The closed form of a metric or of another with the same computation (as under graded judgements); else None."""
-    return next((form for name, form in FORMS.items() if metric_named(name).at is metric.at), None)
-
-
 def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> pl.DataFrame:
     sizes = inputs.chunks.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
     known = (
@@ -165,8 +161,14 @@ def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> 
     numbers = ("n", "n_elsewhere", "best", "boundary")
     floats = known.select(pl.col(*numbers).cast(pl.Float64).fill_null(np.nan))
     n, *others = (floats[name].to_numpy() for name in numbers)
-    wanted = _matrix(known["gains"])
-    drawn = _matrix(_gains_in_pool(inputs, known)) if inputs.rule.is_graded else wanted
+    drawn = wanted = _matrix(known["gains"])
+    if inputs.rule.is_graded:
+        # The grades of the judged documents that each item's pool holds, best first.
+        judged = inputs.rule.pool(inputs.evidence).join(inputs.items.select("item_id", "pool_id"), on="item_id")
+        in_pool = judged.join(inputs.chunks, on=["pool_id", "path"], how="semi").group_by("item_id")
+        grades = in_pool.agg(in_pool=pl.col("iou").drop_nulls().sort(descending=True)).collect()
+        rows = known.select("item_id").join(grades, on="item_id", how="left", maintain_order="left")
+        drawn = _matrix(rows.select(pl.col("in_pool").fill_null(pl.lit([], pl.List(pl.Float64)))).to_series())
     draw = _Draw(n, *drawn, *wanted, *others)
     columns: dict[str, Floats] = {}
     for (metric, k), form in forms.items():
@@ -175,15 +177,6 @@ def _closed(inputs: ScoringInputs, forms: Mapping[tuple[Metric, int], Form]) -> 
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.hstack(pl.DataFrame(columns).with_columns(pl.all().fill_nan(None)))
-
-
-def _gains_in_pool(inputs: ScoringInputs, known: pl.DataFrame) -> pl.Series:
-    """The grades of the judged documents that each item's pool holds, best first."""
-    judged = inputs.rule.pool(inputs.evidence).join(inputs.items.select("item_id", "pool_id"), on="item_id")
-    in_pool = judged.join(inputs.chunks, on=["pool_id", "path"], how="semi")
-    grades = in_pool.group_by("item_id").agg(in_pool=pl.col("iou").drop_nulls().sort(descending=True)).collect()
-    rows = known.select("item_id").join(grades, on="item_id", how="left", maintain_order="left")
-    return rows.select(pl.col("in_pool").fill_null(pl.lit([], pl.List(pl.Float64)))).to_series()
 
 
 def _matrix(gains: pl.Series) -> tuple[Floats, Floats]:
@@ -207,11 +200,10 @@ def _over(numerator: Floats, denominator: Floats, undefined: float = 0.0) -> Flo
 def score_runs(
     inputs: ScoringInputs, *, hits: pl.LazyFrame, answers: pl.LazyFrame, chance: Sequence[str] = ()
 ) -> dy.DataFrame[Scores]:
-    """Score the items of one part for all runs over the chunks of one chunker.
+    """Score the items of one part for all runs over one chunker's chunks: a row per answer, metric and cut-off.
 
-    Every answer (run_id, item_id, completion) has a row for every metric and cut-off. Metrics at a budget are measured
-    on a run's part `lines`, if it has one (the oracle). The runs in `chance` stand for every order of the pool and have
-    no answers.
+    Metrics at a budget are measured on a run's part `lines`, if it has one (the oracle). The runs in `chance` stand for
+    every order of the pool and have no answers.
     """
     scores = [_expected(inputs).with_columns(run_id=pl.lit(run_id)).collect() for run_id in chance]
     # Collected once, as several plans use it.

@@ -43,10 +43,7 @@ def protocol_hash(protocol: Protocol) -> str:
 
 
 def seal_of(protocol: Protocol) -> str:
-    """The sha256 of a protocol's rules (without _WORDS) and of its scores on the fixture.
-
-    Scores are rounded to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
-    """
+    """The sha256 of a protocol's rules (without _WORDS) and of its scores on the fixture."""
     rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
     if protocol.context is None:
         # Without context rules the field adds nothing to the hash.
@@ -63,16 +60,13 @@ def seal_of(protocol: Protocol) -> str:
         scored, key = score_contexts(protocol, *contexts()), ["run_id", "item_id", "granularity"]
         frames = [scored.scores.sort(*key, "metric", "k"), scored.steps.sort(*key, "step")]
     rows = (row for frame in frames for row in frame.iter_rows())
+    # Rounded, so that machines agree whose logarithms differ in the last bit.
     scores = [[f"{value:.12g}" if isinstance(value, float) else str(value) for value in row] for row in rows]
     return sha256_of(canonical_json({"rules": rules, "scores": scores}).encode())
 
 
 def contexts() -> tuple[Material, ContextRuns]:
-    """A small data set on which ContextBench's readings differ wherever they can.
-
-    One of six items nobody answers; an agent does everything unusual, one never edits, one ranking has an order for
-    lines. Whole lines use up 8,000 characters exactly.
-    """
+    """A small data set on which ContextBench's readings differ wherever they can."""
     frames = dict(_fixture("contexts"))
     answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
     return Material(**frames), ContextRuns(**answered)

@@ -1,7 +1,6 @@
 """The lines that a ranking returns up to a rank or a budget, and how many of them are gold: sizes of sets.
 
-An item's axis (the files of its pool, end to end) is cut wherever a hit starts or ends; each piece between two cuts
-belongs to the first hit that contains it.
+An item's axis (the files of its pool, end to end) is cut wherever a hit starts or ends; a piece is of its first hit.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,15 +25,12 @@ def line_sets(
     cut_offs: Sequence[CutOff],
     key: Sequence[str] = ("item_id",),
 ) -> pl.LazyFrame:
-    """The number of lines of each item: in its gold, returned, in both, and returned from the query's own text.
+    """The number of lines of each item: n_gold, and for every cut-off n_returned, n_both and n_own (the query's text).
 
     A budget follows the ranking, takes the lines that no earlier hit has returned, and ends before the first line that
     would exceed it in non-whitespace characters. A number of lines takes that many, blank ones included; a depth takes
-    the first k results whole.
-
-    `hits` has the key, rank, path, line_start, line_end, and maybe n_new_nws, which saves work; `items` has the key,
-    pool_id and OWN_TEXT; `gold` is disjoint. A hit in a file outside the axis has no lines; gold there counts in
-    n_gold. The result has, in the items' order, the key, n_gold, and for every cut-off n_returned, n_both and n_own.
+    the first k results whole. `hits` may have n_new_nws, which saves work; `items` has the key, pool_id and OWN_TEXT;
+    `gold` is disjoint. A hit in a file outside the axis has no lines; gold there counts in n_gold.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
@@ -57,10 +53,7 @@ def sizes_of_walks(
     cut_offs: Sequence[CutOff],
     key: Sequence[str],
 ) -> pl.LazyFrame:
-    """The sizes of :func:`line_sets` for lists (key, item, pool_id, OWN_TEXT), several of which may share one walk.
-
-    `walks` has item (Int64, the walk), pool_id, rank, path, line_start, line_end.
-    """
+    """The sizes of :func:`line_sets` for lists, several of which may share one walk, whose number is `item` (Int64)."""
     # Both are collected, as they are used several times: polars would read the hits again for each use.
     placed = axis.place(walks).collect().lazy()
     pieces = walk(placed, axis, cut_offs).with_columns(axis.file_at("start")).collect().lazy()
@@ -99,11 +92,7 @@ def sizes_of_walks(
 
 
 def walk(spans: pl.LazyFrame, axis: LineOffsets, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
-    """The pieces of the axis that hits contain, in the order of return, and how much of each piece every cut-off takes.
-
-    `spans` are hits: item (Int64), rank, start, end on the axis. A cut-off's column, `size_at("", …)`, is the number of
-    a piece's lines that it takes, from `start` on.
-    """
+    """The pieces of the axis that hits contain, in order of return; per cut-off, how many lines of each it takes."""
     # Costs add up in the order of the ranking, then of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(

@@ -10,9 +10,8 @@ Every gold line that counts under the protocol is in the first class that applie
 6. `other_lines`: its file was returned, shown or named, but with other lines.
 7. `not_returned`: its file never was.
 
-Under rules of candidates and of similarity, the only unit is the item's gold: any relevant chunk counts as the gold,
-and a chunk of the gold candidate that is not relevant as other lines of its file. The first class is the numerator of a
-stored score, all seven add up to its denominator; `random` has the expectation over all orders of the whole pool.
+Under rules of candidates and of similarity, the only unit is the item's gold: any relevant chunk counts as the gold.
+The first class is the numerator of a stored score, all seven add up to its denominator.
 """
 
 from collections.abc import Sequence
@@ -53,9 +52,8 @@ def ledger_of_lines(
 ) -> pl.LazyFrame:
     """One row per run and item with gold lines: run_id, item_id, n_gold and the GOLD_CLASSES.
 
-    `scores`, `answered` and `hits` are the runs' rows of `scores`, `run_items` and `hits`. `gold` and `chunks` (those
-    of the searched gold files; if unknown, the whole files) have item_id, path, line_start, line_end; `files`, the gold
-    files that exist, item_id, path, n_lines. The runs in `chance` stand for every order of the pool.
+    `answered` are rows of `run_items`; `gold` and `chunks` (of the searched gold files) have item_id, path, line_start,
+    line_end; `files`, the gold files that exist, n_lines. The runs in `chance` stand for every order of the pool.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
     is_chance = pl.col("run_id").is_in(list(chance))

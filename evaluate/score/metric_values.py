@@ -29,10 +29,9 @@ _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 class ScoringInputs:
     """The inputs that rankings of some items are scored with.
 
-    `items` are rows of `items` with the pools of the task, `gold` their spans by the protocol's rule. `pool` has the
-    chunks of each pool under the run's chunker; None if nobody knows how the searched files were cut: metrics that read
-    the pool have no value then. `axis` has the lines of the pools' files, for protocols that measure sets of lines;
-    `relevance` rows of that table, for protocols that judge by similarity.
+    `gold` are the items' spans by the protocol's rule; `pool` the chunks of each pool under the run's chunker, None if
+    nobody knows how the searched files were cut: metrics that read the pool have no value then. `axis` is for protocols
+    that measure sets of lines, `relevance` for those that judge by similarity.
     """
 
     protocol: Protocol
@@ -65,11 +64,7 @@ class ScoringInputs:
 
     @cached_property
     def judged(self) -> pl.LazyFrame:
-        """The columns that denominators need, from each item's whole pool, in the items' order.
-
-        These are n_relevant, gains and (if gold is lines) shares, both descending; the best similarity of any chunk
-        (best) and of the gold candidate's (boundary); n_elsewhere, relevant chunks of others.
-        """
+        """What denominators need of an item's whole pool, in the items' order; `gains` and `shares` are descending."""
         iou, similarity = pl.col("iou"), pl.col("similarity")
         lists = {"gains": iou.drop_nulls()} | ({"shares": pl.col("share")} if self.rule.by_lines else {})
         pooled = (
@@ -165,10 +160,7 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
 
 
 def measure_runs(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """Metrics of ranked lists by a protocol's rules: a row per list, metric and cut-off, unsorted.
-
-    `cases` has a row for every list that must have a score: CASE, the item's columns and the completion.
-    """
+    """Metrics of lists by a protocol's rules: a row for each of `cases` (CASE, items, completion), metric and k."""
     protocol, measured = inputs.protocol, list[pl.LazyFrame]()
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     if by_hits := of_shape(requested, *BY_HITS):
@@ -177,7 +169,20 @@ def measure_runs(inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame,
             known = cases.select(CASE).join(inputs.judged, on="item_id", how="left", maintain_order="left")
         wide = measure(inputs.rule.hits(hits, inputs.evidence, CASE), known, by_hits, key=CASE)
         if protocol.full_lists:
-            wide = _without_short_lists(wide, by_hits, inputs, hits, cases)
+            # A cut-off that a list does not reach although its pool does has the value 0.
+            returned = hits.group_by(CASE).agg(n_returned=pl.len().cast(pl.Int64))
+            sizes = inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+            of_lists = cases.select(*CASE, "pool_id").join(returned, on=CASE, how="left")
+            of_lists = of_lists.join(sizes, on="pool_id", how="left")
+            wide = wide.join(of_lists, on=CASE, how="left", maintain_order="left").with_columns(
+                pl.when(pl.col("n_returned").fill_null(0) < pl.min_horizontal(pl.lit(k), "n_in_pool"))
+                .then(0.0)
+                .otherwise(pl.col(f"{label(metric, k)}{part}"))
+                .alias(f"{label(metric, k)}{part}")
+                for metric, k in by_hits
+                if metric.shape == "ranked" and k
+                for part in ("/n", "")
+            )
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=CASE))
     for shape, read in (("filed", inputs.gold_files), ("listed", inputs.judged_hits)):
         if listed := of_shape(requested, shape):
@@ -200,23 +205,6 @@ def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.
         pl.when(holds).then(pl.col(f"{name}{part}")).alias(f"{name}{part}")
         for name, holds in limits
         for part in ("/n", "/d", "")
-    )
-
-
-def _without_short_lists(
-    wide: pl.LazyFrame, requested: Requested, inputs: ScoringInputs, hits: pl.LazyFrame, cases: pl.LazyFrame
-) -> pl.LazyFrame:
-    """The measured columns, 0 at a cut-off that a list does not reach although its pool does."""
-    returned = hits.group_by(CASE).agg(n_returned=pl.len().cast(pl.Int64))
-    sizes = inputs.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
-    of_lists = cases.select(*CASE, "pool_id").join(returned, on=CASE, how="left").join(sizes, on="pool_id", how="left")
-    known = wide.join(of_lists, on=CASE, how="left", maintain_order="left")
-    cut = [(label(metric, k), k) for metric, k in requested if metric.shape == "ranked" and k]
-    is_short = {name: pl.col("n_returned").fill_null(0) < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
-    return known.with_columns(
-        pl.when(short).then(0.0).otherwise(pl.col(f"{name}{part}")).alias(f"{name}{part}")
-        for name, short in is_short.items()
-        for part in ("/n", "")
     )
 
 

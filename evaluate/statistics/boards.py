@@ -18,7 +18,6 @@ from lake.verdict import BETTER, FEWER_ITEMS, LIMITED, WORSE, both_ways, referen
 
 _WHERE = [*MEASURE, *SLICE]
 CHARACTERS = ("run_id", "k", *SLICE, "read", "returned")
-"""The columns of :func:`characters_of`."""
 
 
 def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: dy.DataFrame[Comparisons]) -> dy.DataFrame[Ranks]:
@@ -67,9 +66,8 @@ def characters_of(
 ) -> pl.DataFrame:
     """How much one reads of the runs scored in the headline slice: mean non-whitespace characters per item.
 
-    `rows` are aggregates from `with_places`; each run has all its hits in one frame of `hits`. `read` is what is read
-    down to a cut-off k of the primary metric (for 0 all, of a ranking scored as a context the context formed from it);
-    `returned` is everything. Lines returned before are not counted again.
+    Each run has all its hits in one frame of `hits`. `read` is what is read down to a cut-off k of the primary metric
+    (for 0 all, of a ranking scored as a context the context formed from it), `returned` everything; no line twice.
     """
     shown = rows.lazy().filter("is_primary", "is_headline").select("run_id", *SLICE, "n_items").collect()
     if shown.is_empty():
@@ -163,11 +161,7 @@ def board_rows(
     comparisons: pl.DataFrame,
     characters: pl.DataFrame,
 ) -> dy.DataFrame[Boards]:
-    """The board of one task's runs under one protocol: rows of table `boards`.
-
-    The frames are the task's rows of the tables of these names, `characters` comes from :func:`characters_of`. `kind`
-    is the declared benchmark whose rules score the task; it determines the reference system.
-    """
+    """The board of one task's runs under one protocol; `kind`, the benchmark of its rules, names the reference."""
     opening = slice_of(protocol, aggregates.lazy())
     values = aggregates.lazy().group_by(SLICE).agg(pl.col("n_items").max())
     by_size = values.sort("n_items", "slice_value", descending=[True, False]).group_by("slice", maintain_order=True)
@@ -198,7 +192,17 @@ def board_rows(
     places = places.with_columns(is_primary=True, is_shown=True)
     rows = rows.join(places, on=[*SLICE, "run_id", "is_primary", "is_shown"], how="left")
     rows = rows.join(characters.lazy(), on=["run_id", "k", *SLICE], how="left")
-    rows = _with_differences(rows.collect(), kind, comparisons.lazy())
+    made = rows.collect()
+    # `delta` to the reference comes from `comparisons`, else from two means over equally many items.
+    heads = made.lazy().filter("is_opening", "is_primary", "is_shown").sort(pl.col("state") != "", "run_id")
+    run_of = dict(reversed(heads.select("system", "run_id").collect().rows()))
+    reference = run_of.get(reference_of(kind, run_of), "")
+    both = both_ways(comparisons.lazy()).filter(run_a=reference)
+    compared = both.select(*MEASURE, *SLICE, "delta", run_id="run_b", delta_low="low", delta_high="high", is_shown=True)
+    others = made.lazy().filter(run_id=reference).select(*_VIEW, "n", beside="value")
+    apart = pl.when(pl.col("run_id") != reference).then(pl.col("value") - pl.col("beside"))
+    rows = made.lazy().join(compared, on=[*MEASURE, *SLICE, "run_id", "is_shown"], how="left")
+    rows = rows.join(others, on=[*_VIEW, "n"], how="left").with_columns(delta=pl.coalesce("delta", apart))
     return Boards.cast(rows.with_columns(protocol=pl.lit(protocol.name))).collect()
 
 
@@ -241,21 +245,3 @@ def _columns(protocol: Protocol, rows: pl.DataFrame) -> pl.LazyFrame:
     kinds = {"position": pl.Int64(), "column": pl.String(), "own": pl.String()}
     kinds |= dict.fromkeys(("lower_is_better", "is_primary"), pl.Boolean())
     return pl.LazyFrame(columns, {**{name: rows.schema[name] for name in MEASURE}, **kinds})
-
-
-def _with_differences(rows: pl.DataFrame, kind: str, comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows with `delta` to the reference: from `comparisons`, else between two means over equally many items."""
-    heads = rows.lazy().filter("is_opening", "is_primary", "is_shown").sort(pl.col("state") != "", "run_id")
-    runs = heads.select("system", "run_id").collect().rows()
-    of_kind = reference_of(kind, [system for system, _ in runs])
-    reference = next((run_id for system, run_id in runs if system == of_kind), "")
-    both = both_ways(comparisons).filter(run_a=reference)
-    compared = both.select(*MEASURE, *SLICE, "delta", run_id="run_b", delta_low="low", delta_high="high", is_shown=True)
-    others = rows.lazy().filter(run_id=reference).select(*_VIEW, "n", beside="value")
-    apart = pl.when(pl.col("run_id") != reference).then(pl.col("value") - pl.col("beside"))
-    return (
-        rows.lazy()
-        .join(compared, on=[*MEASURE, *SLICE, "run_id", "is_shown"], how="left")
-        .join(others, on=[*_VIEW, "n"], how="left")
-        .with_columns(delta=pl.coalesce("delta", apart))
-    )

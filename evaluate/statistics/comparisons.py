@@ -150,10 +150,7 @@ def verdict_of() -> pl.Expr:
 
 
 class ScoreMatrix:
-    """The scores needed for some comparisons, as matrices; items are numbered by repository, then by id.
-
-    `rows` has the runs, measures and slices to compare. Each frame of `scores` contains as many runs as fit in memory.
-    """
+    """The scores needed for some comparisons, as matrices; items are numbered by repository, then by id."""
 
     def __init__(
         self, protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Iterable[pl.LazyFrame]

@@ -1,9 +1,8 @@
 """The smallest difference that the test of a family of pairs would detect in four of five cases.
 
-The test is simulated on each pair's own residuals, the deviations of its units from the pair's difference, with random
-signs; a difference is added to all units in proportion to their shares of the data. It is detected if the studentised
-difference exceeds the 95 % quantile of the maximum over the family's flips, and the pair's own sign-flip test is
-significant too, as an adjusted p is never below the plain one.
+The test is simulated on each pair's own residuals with random signs; a difference is added to all units in proportion
+to their shares of the data. It is detected if the studentised difference exceeds the 95 % quantile of the maximum over
+the family's flips, and the pair's own sign-flip test is significant too.
 """
 
 import numpy as np
@@ -53,11 +52,7 @@ def smallest_detectable(diffs: Differences, family: Mask) -> Floats:
 
 
 def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
-    """The threshold, between 0 and 1, that a pair's studentised difference must reach to be detected.
-
-    In the step-down test, a pair is compared with the maximum over the pairs that are no more extreme, for each flip,
-    and is detected only if all more extreme pairs are. The pairs are in ascending order of their `observed` statistics.
-    """
+    """The threshold, between 0 and 1, of a detected studentised difference; `observed` ones are ascending."""
     # As many flips as fit in memory, with a maximum for every pair; as rows, so that sums keep their last bits.
     n_flips = max(1, 4_000_000 // len(observed))
     signs = next(flips(n_units, n_flips)).T.copy()[:n_flips]

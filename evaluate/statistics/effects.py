@@ -5,8 +5,7 @@ the mean of all runs, the deviations of each chunker's and of each retriever's m
 factor's share of the variation is its sum of squared effects divided by that of all three. Squares of estimates are too
 large because of sampling error, so each square is the product of two different units' effects, summed over all pairs of
 units by their weights: unbiased, and maybe below 0. Its interval leaves out one unit at a time (the delete-m jackknife
-for unequal groups of Busing, Meijer and Van Der Leeden 1999); it covers the truth in 92 to 100 % of 600 simulated data
-sets (`tests/evaluate/statistics/test_effects.py` draws some), with plain sums in 44 to 99 %.
+for unequal groups of Busing, Meijer and Van Der Leeden 1999).
 """
 
 from collections.abc import Collection, Iterator
@@ -85,16 +84,13 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
 
 
 def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Integers]:
-    """Each run's number per unit, (runs, units); per unit its share of the data, its count of items, and its number.
-
-    A run's number is the mean of these, weighted by the shares. For ratios of sums, all runs get the mean denominator,
-    which equals their own where it is the size of the gold. `unit` numbers each item's unit, ascending.
-    """
+    """Each run's number per unit, (runs, units); per unit its share of the data, its count of items, and its number."""
     # An item without a value for some run cannot be scored, or the metric does not apply to it.
     kept = ~np.isnan(values.value).any(axis=0)
     units, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
     if average == "micro" and values.sums:
         above, of_runs = (np.add.reduceat(sums[:, kept], starts, axis=1) for sums in values.sums)
+        # All runs get the mean denominator, which equals their own where it is the size of the gold.
         below = of_runs.mean(axis=0)
         has_any = below > 0
         return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], units[has_any]

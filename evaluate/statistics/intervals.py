@@ -1,12 +1,9 @@
 """95 % intervals of means and ratios whose items come in repositories, and bootstrap intervals of means over items.
 
-A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. The unit is the
-repository; with too few repositories it is the item. Over repositories, the variance of the quotient is cluster-robust
-with the correction of Bell and McCaffrey ("Bias reduction in standard errors for linear regression with multi-stage
-samples", Survey Methodology 28, 2002; CR2 in Imbens and Kolesár 2016): each residual is weighted by its repository's
-share of the data, and the degrees of freedom are Satterthwaite's for independent items.
-
-`python -m tests.coverage_simulation` simulates how often the intervals cover the truth.
+A mean over items, a ratio of sums and a mean of repository means are all one sum divided by another. Over repositories,
+its variance is cluster-robust with the correction of Bell and McCaffrey ("Bias reduction in standard errors for linear
+regression with multi-stage samples", Survey Methodology 28, 2002; CR2 in Imbens and Kolesár 2016), with Satterthwaite's
+degrees for independent items. `python -m tests.coverage_simulation` simulates how often they hold the truth.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,8 +27,7 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
     """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
 
     See Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts estimated
-    from survey data", Survey Methodology 24, 1998. If the variance is 0, the size is the number of units. Ends are
-    rounded, so that another machine's last bit changes no number.
+    from survey data", Survey Methodology 24, 1998. If the variance is 0, the size is the number of units.
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -40,6 +36,7 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
     above, below = mean * effective, (1 - mean) * effective
     low = np.where(above > 0, scipy.special.betaincinv(above, below + 1, _LOWER), 0.0)
     high = np.where(below > 0, scipy.special.betaincinv(above + 1, below, _UPPER), 1.0)
+    # Rounded, so that another machine's last bit changes no number.
     return low.round(12), high.round(12)
 
 
@@ -62,9 +59,8 @@ def intervals(estimates: pl.DataFrame) -> tuple[pl.Expr, pl.Expr]:
 
 
 def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """Quotients of two sums with repositories as units: `of`, mean, variance, degrees.
+    """Quotients of two sums, in steps of `lake.exact`, with repositories as units: `of`, mean, variance, degrees.
 
-    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`.
     Quotients of one repository, and those with a negative denominator (reversed ranges), are left out.
     """
     below = pl.col("denominator")
@@ -99,10 +95,7 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
 
 
 def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """Quotients of two sums with items as units: `of`, mean, variance, degrees; no row for a single item or a sum of 0.
-
-    `quotients` has numerator, denominator, and the sums of the items' squares and products, in steps of `lake.exact`.
-    """
+    """Quotients of two sums with items as units: `of`, mean, variance, degrees; no row for one item or a sum of 0."""
     names = ("numerator", "denominator", "above_above", "above_below", "below_below")
     mean, total = pl.col("numerator") / pl.col("denominator"), pl.col("denominator")
     squares = pl.col("above_above") - 2 * mean * pl.col("above_below") + mean**2 * pl.col("below_below")
@@ -124,10 +117,7 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
 
 
 def with_intervals(means: pl.LazyFrame, by_repo: pl.LazyFrame) -> pl.LazyFrame:
-    """The means with the ends of the interval of each average, in columns named after that average.
-
-    `by_repo` has the sums of each repository per measure and slice value, and `repo_mean`.
-    """
+    """The means with the ends of the interval of each average; `by_repo` has each repository's sums and `repo_mean`."""
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
     least, most = ({name: float(metric.bounds[end]) for name, metric in metrics().items()} for end in (0, 1))
     of_means = means.with_columns(
@@ -168,12 +158,7 @@ _MEANS_AT_ONCE = 32
 
 
 def item_intervals(values: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
-    """The 95 % bootstrap intervals of means over items: `of`, item_low, item_high; no row for a mean over one item.
-
-    `values` has `of`, value, count. Resamples are matrices of weights, which all means over equally many items share;
-    with many items, a column stands for a value or for neighbouring ones. Values are multiples of a step so small that
-    all sums are whole numbers that a float holds exactly: they are the same in any order of addition.
-    """
+    """The 95 % bootstrap intervals of means over items (`of`, value, count): item_low, item_high; none of one item."""
     means = (
         values.sort(*of, "value")
         .group_by(of, maintain_order=True)
@@ -220,6 +205,7 @@ def _interval(values: Floats, counts: Integers) -> Floats:
     """The 95 % quantiles (2, means) of resampled means of `values` (rows, means), whose rows occur `counts` times."""
     n = int(counts.sum())
     largest = np.abs(values).max(axis=0)
+    # Of multiples of so small a step, all sums are whole numbers that a float holds exactly, in any order of addition.
     n_steps = 2.0 ** (52 - n.bit_length())
     steps = np.rint(values / np.where(largest > 0, largest, 1) * n_steps)
     # A mean's sums are contiguous in memory, which makes quantiles several times faster than over a column.

@@ -9,7 +9,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.statistics.intervals import item_intervals, with_intervals
 from evaluate.statistics.slices import MEASURE, SLICE, WHOLE_SLICE, Slice, protocol_slices, slice_items
-from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY, Average
+from lake.averages import AVERAGES, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.catalog.protocol import Protocol
 from lake.exact import from_steps, steps
 from lake.tables import DONE
@@ -35,19 +35,28 @@ def aggregate(
     *,
     slices: Sequence[Slice] = (),
 ) -> dy.LazyFrame[Aggregates]:
-    """Average the scores of any number of runs over slices of the items: rows of table `aggregates`, sorted by its key.
+    """Average the scores of any number of runs over slices of the scorable items: rows of table `aggregates`, sorted.
 
-    `items` are the scorable ones: item_id, repo and the columns of slices and strata, as far as they exist. An item
-    without any value counts as failed, as does one not done in `run_items` (rows of that table), if given. `slices`
-    replace the protocol's and must not mix strata.
+    An item without any value has failed, as has one not done in `run_items`. `slices` replace the protocol's.
     """
     slices, strata = (slices, ()) if slices else protocol_slices(protocol)
     kinds, of_slices = slice_items(items, slices, strata)
     # Strings are compared once: below, a run's metric, a kind of items and a slice's repository are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
+    # An item has failed that has no value by any metric.
+    of_run = ["run_id", "protocol"]
+    n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
+    valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
+    empty = valueless.join(n_measures, on=of_run).filter(pl.col("n_null") == pl.col("n_measures"))
+    is_empty = empty.select(*of_run, "item_id", failed=pl.lit(value=True))
+    scored = scores.join(is_empty, on=[*of_run, "item_id"], how="left")
+    scored = scored.with_columns(pl.col("failed").fill_null(value=False))
+    if run_items is not None:
+        answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
+        is_failed = pl.col("failed") | pl.col("is_done").is_null()
+        scored = scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
     scored = (
-        _with_failures(scores, measures, run_items)
-        .join(measures, on=_METRIC)
+        scored.join(measures, on=_METRIC)
         .join(kinds.lazy().explode("item_id"), on="item_id")
         .select("measure", "kind", "failed", *_SUMMED)
     )
@@ -79,11 +88,7 @@ def aggregate(
 
 
 def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame, *, over_items: bool) -> pl.LazyFrame:
-    """The averages, intervals and counts of every measure and slice value.
-
-    `cells` has sums over the items of each kind; `of_slices` the kinds in each slice value: kind, repo, slice,
-    slice_value.
-    """
+    """The averages, intervals and counts of every measure and slice value, from sums over each kind of items."""
     groups = of_slices.lazy().group_by(*SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (
@@ -95,39 +100,21 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, measures: pl.LazyFrame,
         .collect()
         .lazy()
     )
+    # Sum over sum; NaN if the denominators sum to 0 or less (as reversed ranges may), null if there are no items.
+    quotients = {}
+    for name, average in AVERAGES.items():
+        numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
+        ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
+        quotients[name] = pl.when(pl.col(average.n).sum() > 0).then(ratio)
     means = by_repo.group_by(_OF).agg(
-        *(_quotient(average).alias(name) for name, average in AVERAGES.items()),
         *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
-        (pl.col("n") > 0).sum().cast(pl.Int64).alias("n_repos"),
+        **quotients,
+        n_repos=(pl.col("n") > 0).sum().cast(pl.Int64),
     )
     is_of_items = pl.lit(over_items) | (pl.col("n_repos") < FEWEST_REPOS)
     means = means.with_columns(unit=pl.when(is_of_items).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY)))
     means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
     return with_intervals(means.join(measures, on="measure"), by_repo)
-
-
-def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
-    """The scores with `failed`: the item is not done by the run, or none of its metrics has a value."""
-    of_run = ["run_id", "protocol"]
-    n_measures = measures.group_by(of_run).agg(n_measures=pl.len())
-    valueless = scores.filter(pl.col("value").is_null()).group_by(*of_run, "item_id").agg(n_null=pl.len())
-    empty = valueless.join(n_measures, on=of_run).filter(pl.col("n_null") == pl.col("n_measures"))
-    is_empty = empty.select(*of_run, "item_id", failed=pl.lit(value=True))
-    scored = scores.join(is_empty, on=[*of_run, "item_id"], how="left").with_columns(
-        pl.col("failed").fill_null(value=False)
-    )
-    if run_items is None:
-        return scored
-    answered = run_items.filter(pl.col("status") == DONE).select("run_id", "item_id", is_done=pl.lit(value=True))
-    is_failed = pl.col("failed") | pl.col("is_done").is_null()
-    return scored.join(answered, on=["run_id", "item_id"], how="left").with_columns(failed=is_failed)
-
-
-def _quotient(average: Average) -> pl.Expr:
-    """Sum over sum; NaN if the denominators sum to 0 or less (as reversed ranges may), null if there are no items."""
-    numerator, denominator = (from_steps(sums.sum()) for sums in (average.numerator, average.denominator))
-    ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
-    return pl.when(pl.col(average.n).sum() > 0).then(ratio)
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:

@@ -144,8 +144,7 @@ def _ratios(
 def flip_tests(diffs: Differences, family: Mask) -> tuple[Floats, Floats]:
     """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
-    The adjusted p is Westfall and Young's step-down maximum over the same flips, of differences over standard errors,
-    which have one scale in all pairs; it is at least p, and NaN outside the family.
+    The adjusted p is Westfall and Young's step-down maximum over the same flips; it is at least p, NaN outside.
     """
     n_pairs, n_repos = diffs.parts.shape
     # Of length 1, so that the tolerance for ties is the same in all pairs.

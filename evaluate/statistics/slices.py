@@ -22,9 +22,8 @@ WHOLE_SLICE = ("all", "all")
 class Slice(NamedTuple):
     """A division of the items by some columns, which its name joins with `/`; `all` has none.
 
-    If items are in several strata, each is divided separately (`context/level`); a slice that is not `per_stratum` is
-    left out if one of its values would mix strata. One that `splits` exists only if its last column has at least two
-    values. If it `is_resampled` (by far the costliest step), a board may open with it.
+    If items are in several strata, each is divided separately (`context/level`), unless it is not `per_stratum`. One
+    that `splits` exists only if its last column has at least two values. If `is_resampled`, a board may open with it.
     """
 
     name: str
@@ -85,10 +84,7 @@ def slice_value(slice_: str) -> pl.Expr:
 def slice_items(
     items: pl.LazyFrame, slices: Sequence[Slice], strata: Sequence[str]
 ) -> tuple[pl.DataFrame, list[tuple[pl.DataFrame, bool]]]:
-    """The kinds of items (kind, item_id, a list), equal in all columns that matter, and the kinds in each slice.
-
-    A slice has kind, repo, slice and slice_value, and whether it is resampled; the first one is empty.
-    """
+    """The kinds of items (kind, item_id), equal in all columns that matter; each slice's kinds, and if resampled."""
     columns = sorted({"repo", "band", *strata, *(column for slice_ in slices for column in slice_.columns)})
     known, absent = items.collect_schema().names(), pl.lit(None, pl.String)
     band = _band() if "n_candidates" in known else absent

@@ -53,10 +53,7 @@ def pieces(text: str) -> list[str]:
 
 
 def lines_of(texts: pl.Series) -> tuple[pl.Series, Integers, Integers]:
-    """The distinct lines of texts, sorted; each line's number among them; where each text's lines begin.
-
-    Most lines of code occur several times, so tokenizing each distinct line once is much less work.
-    """
+    """The distinct lines of texts (most occur often), sorted; each line's number; where each text's lines begin."""
     split = pl.LazyFrame({"line": texts.rename("line")}).select(pl.col("line").str.split("\n"))
     lines, sizes = pl.collect_all([split.explode("line"), split.select(pl.col("line").list.len())])
     distinct, line = numbered(lines.to_series())

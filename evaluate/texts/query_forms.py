@@ -14,26 +14,19 @@ _LONG = r"(?:[rRbBuUfF]{0,2}(?:\"{3}(?s:\\.|.)*?(?:\"{3}|\Z)|'{3}(?s:\\.|.)*?(?:
 _TEXT = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _LETTER = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\[^'\n]+|[^'\\\n])'"
 _SLASHES = r"//[^\n]*|/\*(?s:.)*?(?:\*/|\Z)"
-_HASH = r"\#[^\n]*"
 _BACKTICKS = r"`(?s:\\.|[^`\\])*`"
-
-
-def _lexer(strings: str, comments: str) -> re.Pattern[str]:
-    """A pattern that matches comments, and whole strings, so that text inside a string is not taken for a comment."""
-    return re.compile(rf"(?:{strings})|[ \t]*(?P<comment>{comments})")
-
-
-_C = _lexer(_LETTER, _SLASHES)
-_LINES = _lexer(f"{_LONG}|{_TEXT}", _HASH)
-_SCRIPT = _lexer(f"{_BACKTICKS}|{_TEXT}", _SLASHES)
-_WITH_LONG = _lexer(f"{_LONG}|{_LETTER}", _SLASHES)
 _COMMENTS: Mapping[str, re.Pattern[str]] = {
-    **dict.fromkeys(("python", "ruby"), _LINES),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
-    **dict.fromkeys(("java", "csharp", "kotlin", "scala", "swift"), _WITH_LONG),
-    **dict.fromkeys(("c", "cpp", "rust"), _C),
-    "go": _lexer(f"{_BACKTICKS}|{_LETTER}", _SLASHES),
-    "php": _lexer(_TEXT, rf"{_SLASHES}|\#(?!\[)[^\n]*"),
+    # Whole strings are matched too, so that text inside a string is not taken for a comment.
+    language: re.compile(rf"(?:{strings})|[ \t]*(?P<comment>{comments})")
+    for languages, strings, comments in (
+        ("python ruby", f"{_LONG}|{_TEXT}", r"\#[^\n]*"),
+        ("javascript typescript tsx", f"{_BACKTICKS}|{_TEXT}", _SLASHES),
+        ("java csharp kotlin scala swift", f"{_LONG}|{_LETTER}", _SLASHES),
+        ("c cpp rust", _LETTER, _SLASHES),
+        ("go", f"{_BACKTICKS}|{_LETTER}", _SLASHES),
+        ("php", _TEXT, rf"{_SLASHES}|\#(?!\[)[^\n]*"),
+    )
+    for language in languages.split()
 }
 
 
@@ -71,7 +64,6 @@ QUERY_FORMS: Mapping[str, QueryForm] = {
         QueryForm("title", "The first line of the query that is not blank: an issue's title.", first_line),
     )
 }
-"""Every query form by name."""
 
 
 def rewritten(queries: pl.DataFrame, form: str) -> pl.DataFrame:

@@ -1,7 +1,4 @@
-"""Texts as token counts, with each text tokenized once.
-
-One index for each of many small pools costs more than it saves: they are scored side by side, with columns per pool.
-"""
+"""Texts as token counts, each tokenized once; small pools are scored side by side, as an index for each costs more."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import GRANULARITIES, Protocol
-from lake.exact import Floats, Integers, exact_sum
-from lake.offsets import LineOffsets
+from lake.exact import exact_sum
 from lake.pools import POOL, chunks_of, files_of
 from lake.tables import DONE, RANKING
 from lake.tables.evaluated import Scores
@@ -38,6 +37,12 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
     means = [Scores.create_empty().select(*_SCORE, *_SUMS)]
     budgets = [k for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
+    mean_of_orders = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
+    # If no order has a value (as without gold), there is no expectation.
+    known = [
+        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
+        for name in ("value", "numerator")
+    ]
     for pool_ids in split_pools(item_part.lake, item_part.pool_ids, _FILES_AT_ONCE):
         some = replace(item_part, items=item_part.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis, files = load_axis(item_part.lake, pool_ids), files_of(item_part.lake, pool_ids).collect()
@@ -48,8 +53,22 @@ def expected_contexts(item_part: ItemPart, protocol: Protocol, run_id: str, chun
         hits = some.items.lazy().select("item_id", "pool_id").join(heads, on="pool_id")
         orders = _as_runs(some.items, hits, [str(order) for order in range(N_ORDERS)])
         material = load_material(some, protocol, orders)
-        drawn = score_contexts(protocol, material, orders, with_steps=False).scores
-        means.append(_means(drawn.lazy(), _closed(some, protocol, material, pools, axis).lazy()))
+        drawn = score_contexts(protocol, material, orders, with_steps=False).scores.lazy()
+        # The exact expectations are from the chunks in gold files alone.
+        of_items = some.items.lazy().select("item_id", "pool_id")
+        gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
+        ranked = (
+            gold.join(pools.lazy(), on=["pool_id", "path"])
+            .sort("item_id", "path", "chunk_no")
+            .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
+        )
+        first_lines = pools.lazy().with_columns(line_end=pl.col("line_start") + 1, pool="pool_id")
+        begun = axis.place(first_lines).select("pool", is_first=_is_begun(protocol, axis.n_nws()))
+        sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
+        n_chunks = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
+        exact = expected_coverage(protocol, material, _as_runs(some.items, ranked, [""]), n_chunks).lazy()
+        both = drawn.group_by(_SCORE).agg(mean_of_orders).join(exact, on=_SCORE, how="left", suffix="_exact")
+        means.append(both.select(*_SCORE, *known, pl.col("denominator").fill_nan(None)).collect())
     return pl.concat(means).with_columns(run_id=pl.lit(run_id))
 
 
@@ -71,11 +90,17 @@ def expected_coverage(protocol: Protocol, material: Material, pools: ContextRuns
     frames: list[pl.LazyFrame] = [Scores.create_empty(lazy=True).select(*_SCORE, "value", "numerator")]
     for granularity in GRANULARITIES:
         walk, length, n_holding, n_first_holding = sets.holders(granularity, n_steps, views, is_first)
-        missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
-        n_gold = np.bincount(walk, weights=length, minlength=cases.height)
+        n_gold, hits, certain = np.bincount(walk, weights=length, minlength=cases.height), [], np.ones(len(walk))
         has_gold = n_gold > 0
         of_items = pl.LazyFrame(cases["item_id"].filter(pl.Series(has_gold)))
-        hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
+        # The probability that no chunk that holds a piece is among the first k.
+        first = n_first[walk]
+        missed = np.divide(first - n_first_holding, first, out=certain.copy(), where=first > 0)
+        for k in range(1, N_RANKED_STEPS + 1):
+            hits.append(np.bincount(walk, weights=length * (1 - missed), minlength=cases.height))
+            left = n[walk] - k
+            # Where no chunk is left, nothing more is drawn.
+            missed = missed * np.divide(np.maximum(left - n_holding, 0), left, out=certain.copy(), where=left > 0)
         for metric, k in metrics_of(protocol):
             name = metric.name
             if name == f"{granularity}_auc" or (k and metric.cut == "results" and name == f"{granularity}_coverage"):
@@ -103,48 +128,6 @@ def _as_runs(items: pl.DataFrame, ordered: pl.LazyFrame, names: Sequence[str]) -
     return ContextRuns(*pl.collect_all([run_items, hits, edits]))
 
 
-def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
-    """The means over the drawn orders, replaced by exact expectations where there are any."""
-    means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
-    of_runs = drawn.group_by(_SCORE).agg(means)
-    # If no order has a value (as without gold), there is no expectation.
-    values = [
-        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
-        for name in ("value", "numerator")
-    ]
-    both = of_runs.join(exact, on=_SCORE, how="left", suffix="_exact")
-    return both.with_columns(*values, pl.col("denominator").fill_nan(None)).select(*_SCORE, *_SUMS).collect()
-
-
-def _closed(
-    item_part: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineOffsets
-) -> pl.DataFrame:
-    """The exact expectations, from the chunks in gold files alone."""
-    of_items = item_part.items.lazy().select("item_id", "pool_id")
-    gold = material.gold.lazy().join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
-    ranked = (
-        gold.join(pools.lazy(), on=["pool_id", "path"])
-        .sort("item_id", "path", "chunk_no")
-        .with_columns(run_id=pl.lit(""), rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("item_id"))
-    )
-    first_lines = pools.lazy().with_columns(line_end=pl.col("line_start") + 1, pool="pool_id")
-    begun = axis.place(first_lines).select("pool", is_first=_is_begun(protocol, axis.n_nws()))
-    sizes = begun.group_by(pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
-    known = of_items.join(sizes, on="pool_id").select("item_id", pl.col("n", "n_first").cast(pl.Int64)).collect()
-    return expected_coverage(protocol, material, _as_runs(item_part.items, ranked, [""]), known)
-
-
 def _is_begun(protocol: Protocol, n_nws: pl.Expr) -> pl.Expr:
     """Whether orders that begin with chunks of such first lines count as answers, if failures are left out."""
     return pl.lit(rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
-
-
-def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
-    """The probability that no special chunk is among the first k of an order, for every k up to N_RANKED_STEPS."""
-    missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
-    chances = []
-    for left in (n - drawn for drawn in range(1, N_RANKED_STEPS + 1)):
-        chances.append(missed)
-        # Where no chunk is left, nothing more is drawn.
-        missed = missed * np.divide(np.maximum(left - special, 0), left, out=np.ones(len(n)), where=left > 0)
-    return chances

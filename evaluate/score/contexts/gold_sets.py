@@ -32,12 +32,10 @@ _FILE_KEY = ["item_id", "path", "given"]
 class GoldSets:
     """The answers of some runs and the gold that they are compared with, with numbers in place of names.
 
-    `cases` has a row for every run and item: the columns of both and of `run_items` (status is null if the run skipped
-    the item). `seen` has all hits as views, and rank and run (a number). `files` has what they name: text (the number
-    of the content, null if the repository has no such file), n_lines, is_open (the last line has no newline),
-    first_line (the index in `line_starts` of its content's first line), and begin, its first place among the `width`
-    places of its item. `line_starts` has the bytes at which each content's lines start, then its length. `axis` has the
-    lines of the same files.
+    `cases` has a row for every run and item (status is null if the run skipped the item); `seen` has all hits as views,
+    with rank and run. `files` has what they name: text (the number of the content, null if the repository has no such
+    file), is_open (the last line has no newline), first_line (in `line_starts`, the bytes at which each content's lines
+    start), and begin, its first place among the `width` places of its item. `axis` has the lines of the same files.
     """
 
     def __init__(self, material: Material, runs: ContextRuns, rules: ContextRules) -> None:
@@ -141,7 +139,18 @@ class GoldSets:
 
     def _held(self, granularity: str, n_steps: Integers, views: pl.LazyFrame) -> Spans:
         spans = self._placed(n_steps, self._spans(granularity, self.shown(views)))
-        return self._with_named(n_steps, spans, views) if granularity == "symbol" else spans
+        if granularity != "symbol":
+            return spans
+        # The named symbols come in addition to the others, or in place of all others of their step.
+        symbols = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
+        if symbols.is_empty():
+            return spans
+        number = pl.col("number")
+        meant = symbols.join(self.definitions.meant(symbols.select("row", "text", "symbol")), on="row", how="left")
+        more = self._placed(n_steps, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
+        if self.rules.named_symbols == "in place":
+            spans = spans.where(~np.isin(spans.slot, more.slot))
+        return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
 
     def _spans(self, granularity: str, views: pl.LazyFrame, *, is_gold: bool = False) -> pl.DataFrame:
         """What views name: ranges `start` to `end` within files, beside the columns of the views and of their files."""
@@ -183,24 +192,11 @@ class GoldSets:
         slot, offset = (np.cumsum(n_steps) - n_steps)[case] + step - 1, case * self.width + begin
         return Spans(slot, offset + spans["start"].to_numpy(), offset + spans["end"].to_numpy())
 
-    def _with_named(self, n_steps: Integers, spans: Spans, views: pl.LazyFrame) -> Spans:
-        """The symbols, with the named ones in addition to the others or in place of all others of their step."""
-        symbols = self.existing(views.filter(pl.col("symbol").is_not_null())).with_row_index("row").collect()
-        if symbols.is_empty():
-            return spans
-        number = pl.col("number")
-        meant = symbols.join(self.definitions.meant(symbols.select("row", "text", "symbol")), on="row", how="left")
-        more = self._placed(n_steps, meant.with_columns(start=number.fill_null(0), end=number.fill_null(-1) + 1))
-        if self.rules.named_symbols == "in place":
-            spans = spans.where(~np.isin(spans.slot, more.slot))
-        return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
-
 
 class ContentDefinitions:
     """The definitions in some contents, sorted by content and position, distinguished by a protocol's rules.
 
-    The number of a content is its row in `texts`; `n_symbols` is by content. A definition has the number of the symbol
-    that it defines, within the content. `_names` has text, symbol, name, and `whole`: the name to compare first.
+    The number of a content is its row in `texts`; a definition has the number of its symbol within the content.
     """
 
     def __init__(self, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> None:
@@ -260,10 +256,7 @@ class ContentDefinitions:
         return Spans(row, np.concatenate([first, single]), np.concatenate([np.maximum(first, after), single + 1]))
 
     def meant(self, given: pl.DataFrame) -> pl.DataFrame:
-        """The symbols (row, number) that names mean: those of that name, else those named by what follows its last dot.
-
-        `given` has row, text, symbol (the name). A name may mean several symbols, or none.
-        """
+        """The symbols (row, number) that names mean: of that name, else of what follows its last dot."""
         spoken = given.lazy().select("row", "text", written=pl.col("symbol").str.strip_chars())
         names = self._names.rename({"symbol": "number"})
         exactly = spoken.join(names, left_on=["text", "written"], right_on=["text", "whole"]).select("row", "number")

@@ -31,10 +31,7 @@ class Spans(NamedTuple):
 
 
 class SetSizes(NamedTuple):
-    """The sizes of the sets: `n_gold` for every walk, the others for every slot.
-
-    `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps hold; the hits are the gold in either.
-    """
+    """The sizes of the sets: `n_gold` for every walk, others for every slot; `cumulative` is with all earlier steps."""
 
     n_gold: Integers
     n_pred: Integers
@@ -78,8 +75,7 @@ def holders(spans: Spans, gold: Spans, marked: Mask, width: int) -> tuple[Intege
 def with_reversed(set_sizes: SetSizes, spans: Spans, n_steps: Integers, width: int) -> SetSizes:
     """The sizes with reversed ranges (which end before they start), each counting a negative number of lines.
 
-    They are united as in the published code: a reversed range that starts inside or directly after a range of its step
-    belongs to that one and adds nothing; any other counts separately, every time it is named.
+    As in the published code, one that starts inside or directly after a range of its step adds nothing.
     """
     turned, n_slots = spans.where(spans.end < spans.start), int(n_steps.sum())
     if not len(turned.slot):

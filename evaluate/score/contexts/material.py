@@ -22,9 +22,8 @@ _EDIT = ["item_id", "path", "line"]
 class Material:
     """The items and the contents of their repositories, independent of any run.
 
-    `items` has item_id, pool_id, has_gold_patch; `gold` item_id, path, line_start, line_end; `gold_edits` item_id,
-    path, line: the lines that the gold patches edit, as the protocol reads patches; `files` pool_id, path, sha256 of
-    every named file; `texts` and `definitions` columns of `blobs` and of `symbols` for those.
+    `gold_edits` has item_id, path, line: the lines that the gold patches edit, as the protocol reads patches; `files`
+    pool_id, path, sha256 of every named file; `texts` and `definitions` columns of `blobs` and of `symbols` for those.
     """
 
     items: pl.DataFrame
@@ -53,15 +52,23 @@ def rules_of(protocol: Protocol) -> ContextRules:
 def load_runs(item_part: ItemPart, protocol: Protocol, names: Sequence[str]) -> ContextRuns:
     """The answers of some runs to a part of the items."""
     reading, items = _reading_of(protocol), item_part.items.select("item_id").lazy()
-
-    def rows(table: str) -> pl.LazyFrame:
-        parts = [part for name in names for part in item_part.parts_of(table, run_id=name)]
-        return item_part.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
-
-    answers, hits = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
+    answers, hits, edits = (
+        item_part.of_runs(table, names).join(items, on="item_id", how="semi")
+        for table in ("run_items", "hits", "edits")
+    )
+    # ContextBench's converter has its own reading of agents' files, in parts `published-…`.
+    hits, is_published = hits.select(_HIT), pl.col("part").str.starts_with(PUBLISHED_READING)
+    if reading == "docs":
+        hits = hits.filter(~is_published)
+    else:
+        has_both = answers.filter(pl.col("n_steps_published").is_not_null()).select("run_id", "item_id", has_both=True)
+        known = hits.join(has_both, on=["run_id", "item_id"], how="left")
+        kept = known.filter(is_published | (pl.col("part").is_in([RANKING, LINES])) | pl.col("has_both").is_null())
+        hits = kept.drop("has_both").with_columns(part=pl.col("part").str.strip_prefix(PUBLISHED_READING))
+        answers = answers.with_columns(n_steps=pl.coalesce("n_steps_published", "n_steps"))
     is_ranking = pl.col("n_steps").is_null().all().over("run_id")
     answered = answers.select("run_id", "item_id", "status", "n_steps", "has_patch", is_ranking=is_ranking)
-    edits = rows("edits").filter(reading=reading).select("run_id", *_EDIT)
+    edits = edits.filter(reading=reading).select("run_id", *_EDIT)
     return ContextRuns(*pl.collect_all([answered, hits, edits]))
 
 
@@ -96,18 +103,5 @@ def load_files(lake: Lake, paths: pl.DataFrame) -> pl.DataFrame:
 
 
 def _reading_of(protocol: Protocol) -> str:
-    """How the protocol reads patches (column `reading` of `edits`) and agents' files (see :func:`_as_read`)."""
+    """How the protocol reads patches (column `reading` of `edits`) and agents' files."""
     return "docs" if rules_of(protocol).edits == "gold patch" else "official"
-
-
-def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The answers and hits under one reading of agents' files; ContextBench's converter's is in parts `published-…`."""
-    is_published = pl.col("part").str.starts_with(PUBLISHED_READING)
-    if reading == "docs":
-        return answers, hits.filter(~is_published)
-    has_both = answers.filter(pl.col("n_steps_published").is_not_null()).select("run_id", "item_id", has_both=True)
-    known = hits.join(has_both, on=["run_id", "item_id"], how="left")
-    kept = known.filter(is_published | (pl.col("part").is_in([RANKING, LINES])) | pl.col("has_both").is_null())
-    n_steps = pl.coalesce("n_steps_published", "n_steps")
-    part = pl.col("part").str.strip_prefix(PUBLISHED_READING)
-    return answers.with_columns(n_steps=n_steps), kept.drop("has_both").with_columns(part=part)

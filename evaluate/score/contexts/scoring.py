@@ -35,15 +35,13 @@ class Scored(NamedTuple):
 def score_contexts(protocol: Protocol, material: Material, runs: ContextRuns, *, with_steps: bool = True) -> Scored:
     """Score all runs at once under a protocol of contexts."""
     rules, requested = rules_of(protocol), metrics_of(protocol)
-    cut_offs = [(cut, k) for cut, k in cut_offs_of(requested) if k]
     sets = GoldSets(material, runs, rules)
-    gathered = _gather(sets, [(cut, k) for cut, k in cut_offs if cut != "results"])
+    sizes, of_steps = _sizes(sets, [(cut, k) for cut, k in cut_offs_of(requested) if k])
     wide = sets.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
-    wide = wide.hstack(_wide(sets, gathered, sorted(k for cut, k in cut_offs if cut == "results")))
-    wide = wide.hstack(_edited(sets.cases, material, runs, rules))
+    wide = wide.hstack(sizes).hstack(_edited(sets.cases, material, runs, rules))
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
-    steps = _step_rows(sets.cases, gathered) if with_steps else pl.DataFrame()
+    steps = _step_rows(wide, of_steps) if with_steps else pl.DataFrame()
     ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
     measured = measure_sets(wide.lazy(), requested).with_columns(**ruled)
     # Sums are null where the value is.
@@ -88,15 +86,38 @@ def _edited(cases: pl.DataFrame, material: Material, runs: ContextRuns, rules: C
     return known.select(pl.col(*sets).fill_null(0).cast(pl.Int64), has_edits=has_edits).collect()
 
 
-def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
-    """The columns that metrics read, one row per case."""
-    n_steps, n_cases = gathered.n_steps, len(gathered.n_steps)
-    case = np.repeat(np.arange(n_cases), n_steps)
-    columns: dict[str, Integers | Floats | Mask] = {"n_steps": n_steps, "is_answered": gathered.answered}
+def _sizes(sets: GoldSets, cut_offs: Sequence[CutOff]) -> tuple[pl.DataFrame, Mapping[str, SetSizes]]:
+    """The columns that metrics read, one row per case; and by granularity the sizes of the sets of all steps."""
+    seen, part, n_cases = sets.seen.lazy(), pl.col("part"), sets.cases.height
+    # The cases' answers: for a ranking all results in order, by its order for lines if it has one.
+    is_end = part.is_in([FINAL, LINES]) | ((part == RANKING) & ~(part == LINES).any().over("run"))
+    ends = seen.filter(is_end)
+    of_case = pl.lit(sets.cases["is_ranking"]).gather(pl.col("case"))
+    ranked: CutOff = ("budget", RANKED_BUDGET)
+    of_lines, depths = [of for of in cut_offs if of[0] != "results"], [k for cut, k in cut_offs if cut == "results"]
+    has_rankings = sets.cases["is_ranking"].any()
+    taken = sets.within(ends, list(dict.fromkeys([*of_lines, ranked] if has_rankings else of_lines)))
+    finals = [ends.filter(~of_case).select(VIEW).with_columns(step=pl.lit(1, pl.Int64))]
+    final = pl.concat([*finals, taken[ranked].filter(of_case)] if has_rankings else finals).collect().lazy()
+    answered = np.full(n_cases, fill_value=sets.rules.failed == "zero")
+    answered[sets.existing(sets.shown(final)).select(pl.col("case").unique()).collect()["case"].to_numpy()] = True
+    # A ranking's first results are its steps.
+    is_ranked = (part == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
+    views = seen.filter((part == STEP) | is_ranked).with_columns(step=pl.when(is_ranked).then("rank").otherwise("step"))
+    numbers = sets.cases["n_steps"]
+    if sets.rules.no_steps == "final":
+        views = pl.concat([views.select(VIEW), final.filter(pl.lit(numbers).gather(pl.col("case")) == 0)])
+        numbers = numbers.replace(0, 1)
+    n_steps, one_each, views = numbers.to_numpy(), np.ones(n_cases, np.int64), views.collect().lazy()
+    case, of_steps = np.repeat(np.arange(n_cases), n_steps), dict[str, SetSizes]()
+    columns: dict[str, Integers | Floats | Mask] = {"n_steps": n_steps, "is_answered": answered}
+    cut = {size_at("", "budget", 0): sets.sizes("line", one_each, final)}
+    cut |= {size_at("", *cut_off): sets.sizes("line", one_each, taken[cut_off]) for cut_off in of_lines}
     for granularity in GRANULARITIES:
-        finals, steps = gathered.finals[granularity], gathered.steps[granularity]
-        columns[f"n_gold/{granularity}"] = finals.n_gold
-        columns[f"n_pred/{granularity}@0"], columns[f"n_hit/{granularity}@0"] = finals.n_pred, finals.n_hit
+        whole = cut[size_at("", "budget", 0)] if granularity == "line" else sets.sizes(granularity, one_each, final)
+        columns[f"n_gold/{granularity}"] = whole.n_gold
+        columns[f"n_pred/{granularity}@0"], columns[f"n_hit/{granularity}@0"] = whole.n_pred, whole.n_hit
+        of_steps[granularity] = steps = sets.sizes(granularity, n_steps, views)
         for k in depths:
             columns[f"n_pred/{granularity}@{k}"] = _after(n_steps, steps.n_cumulative, k)
             columns[f"n_hit/{granularity}@{k}"] = _after(n_steps, steps.n_cumulative_hit, k)
@@ -107,10 +128,10 @@ def _wide(sets: GoldSets, gathered: _Gathered, depths: Sequence[int]) -> pl.Data
         n_gold = steps.n_gold[case]
         share = np.where(n_gold == 0, none, steps.n_cumulative_hit / np.maximum(n_gold, 1))
         columns[f"auc/{granularity}"] = np.bincount(case, share, n_cases) / np.maximum(n_steps, 1)
-    columns["n_gold"] = gathered.finals["line"].n_gold
-    for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
+    columns["n_gold"] = columns["n_gold/line"]
+    for cut_off, size in cut.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns), of_steps
 
 
 def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
@@ -153,57 +174,16 @@ def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
     return pl.when(has_value).then(value)
 
 
-def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
-    n_steps = gathered.n_steps
+def _step_rows(cases: pl.DataFrame, of_steps: Mapping[str, SetSizes]) -> pl.DataFrame:
+    n_steps = cases["n_steps"].to_numpy()
     case = np.repeat(np.arange(cases.height), n_steps)
     step = np.arange(len(case)) - (np.cumsum(n_steps) - n_steps)[case] + 1
-    kept = gathered.answered[case]
+    kept = cases["is_answered"].to_numpy()[case]
     whose = {**cases.select(_CASE)[case[kept]].to_dict(), "step": pl.Series(step[kept])}
     frames = []
     for granularity in GRANULARITIES:
-        sizes = gathered.steps[granularity]._asdict()
+        sizes = of_steps[granularity]._asdict()
         sizes["n_gold"] = sizes["n_gold"][case]
-        of_steps = {**whose, **{name: pl.Series(size[kept]) for name, size in sizes.items()}}
-        frames.append(pl.LazyFrame(of_steps).with_columns(granularity=pl.lit(granularity)))
+        columns = {**whose, **{name: pl.Series(size[kept]) for name, size in sizes.items()}}
+        frames.append(pl.LazyFrame(columns).with_columns(granularity=pl.lit(granularity)))
     return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol").collect()
-
-
-class _Gathered(NamedTuple):
-    """Per case: whether it has an answer, its steps, and set sizes by granularity; of lines by cut-off too (`cut`)."""
-
-    answered: Mask
-    n_steps: Integers
-    steps: Mapping[str, SetSizes]
-    finals: Mapping[str, SetSizes]
-    cut: Mapping[str, SetSizes]
-
-
-def _gather(sets: GoldSets, cut_offs: Sequence[CutOff]) -> _Gathered:
-    """Measure everything that some runs gathered; lines also within cut-offs of characters and lines."""
-    seen, part, n_cases = sets.seen.lazy(), pl.col("part"), sets.cases.height
-    # The cases' answers: for a ranking all results in order, by its order for lines if it has one.
-    is_end = part.is_in([FINAL, LINES]) | ((part == RANKING) & ~(part == LINES).any().over("run"))
-    ends = seen.filter(is_end)
-    of_case = pl.lit(sets.cases["is_ranking"]).gather(pl.col("case"))
-    ranked: CutOff = ("budget", RANKED_BUDGET)
-    has_rankings = sets.cases["is_ranking"].any()
-    taken = sets.within(ends, list(dict.fromkeys([*cut_offs, ranked] if has_rankings else cut_offs)))
-    finals = [ends.filter(~of_case).select(VIEW).with_columns(step=pl.lit(1, pl.Int64))]
-    final = pl.concat([*finals, taken[ranked].filter(of_case)] if has_rankings else finals).collect().lazy()
-    answered = np.full(n_cases, fill_value=sets.rules.failed == "zero")
-    answered[sets.existing(sets.shown(final)).select(pl.col("case").unique()).collect()["case"].to_numpy()] = True
-    # A ranking's first results are its steps.
-    is_ranked = (part == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
-    steps = seen.filter((part == STEP) | is_ranked).with_columns(step=pl.when(is_ranked).then("rank").otherwise("step"))
-    n_steps = sets.cases["n_steps"]
-    if sets.rules.no_steps == "final":
-        steps = pl.concat([steps.select(VIEW), final.filter(pl.lit(n_steps).gather(pl.col("case")) == 0)])
-        n_steps = n_steps.replace(0, 1)
-    of_steps, one_each, gathered = n_steps.to_numpy(), np.ones(n_cases, np.int64), steps.collect().lazy()
-    return _Gathered(
-        answered=answered,
-        n_steps=of_steps,
-        steps={granularity: sets.sizes(granularity, of_steps, gathered) for granularity in GRANULARITIES},
-        finals={granularity: sets.sizes(granularity, one_each, final) for granularity in GRANULARITIES},
-        cut={size_at("", *cut_off): sets.sizes("line", one_each, taken[cut_off]) for cut_off in cut_offs},
-    )

@@ -185,11 +185,11 @@ def test_the_numbers_are_those_of_one_lake(published: Path, lake_folder: Path) -
 @pytest.mark.parametrize(
     ("name", "changed", "words"),
     [
-        ("queries", pl.col("sha256").str.replace("^.", "x"), "the queries of 5 of 5 shared items differ"),
-        ("gold_spans", pl.col("line_end") + 1, "the gold of 5 of 5 shared items differ"),
-        ("gold_spans", pl.col("path") + "x", "the gold of 5 of 5 shared items differ"),
-        ("scores", pl.col("protocol_hash").str.reverse(), "scored by different rules"),
-        ("benchmarks", pl.lit("mined").alias("label"), "labelled '' here, 'mined' there"),
+        ("queries", pl.col("sha256").str.replace("^.", "x"), "the two differ in the queries"),
+        ("gold_spans", pl.col("line_end") + 1, "the two differ in the gold"),
+        ("gold_spans", pl.col("path") + "x", "the two differ in the gold"),
+        ("scores", pl.col("protocol_hash").str.reverse(), "the two differ in the rules"),
+        ("benchmarks", pl.lit("mined").alias("label"), "the two differ in the benchmark's label"),
     ],
 )
 def test_other_data_or_rules(name: str, changed: pl.Expr, words: str, published: Path, lake_folder: Path) -> None:
