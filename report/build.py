@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +14,6 @@ from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
-from lake.text import counted
 from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, building, changes_since, current, numbers_of
 from report.items.licences import ItemText
 
@@ -49,20 +47,16 @@ def publishers() -> list[Publisher]:
 
 
 def build(
-    lake: Lake,
-    root: Path,
-    say: Callable[[str], None] = lambda _: None,
-    since: Manifest | None = None,
-    url: str = "",
-    item_text: ItemText | None = None,
+    lake: Lake, root: Path, since: Manifest | None = None, url: str = "", item_text: ItemText | None = None
 ) -> Built:
     """Build the site in `root` unless it is current; GoldspanError if the lake is empty or changes meanwhile."""
     lake_id, costs = lake_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
     if stored := current(root, made_from, costs):
         return Built(stored, is_current=True)
+    manifest = Manifest(generator="goldspan report", format=1, fingerprint=made_from, lake=lake_id, costs=costs)
     with building(root) as new:
-        manifest = _write(lake, (root, new), (made_from, lake_id, costs), say, since, url, item_text)
+        _write(lake, root, new, manifest, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if lake_state(lake) != (lake_id, costs):
             message = "the lake changed while the site was being built; the earlier site is unchanged"
@@ -86,47 +80,36 @@ def code_state() -> str:
 
 
 def _write(
-    lake: Lake,
-    sites: tuple[Path, Path],
-    states: tuple[str, str, str],
-    say: Callable[[str], None],
-    since: Manifest | None,
-    url: str,
-    item_text: ItemText | None,
-) -> Manifest:
+    lake: Lake, root: Path, new: Path, manifest: Manifest, since: Manifest | None, url: str, item_text: ItemText | None
+) -> None:
+    """Write the site into the folder `new`, and what it has into its manifest."""
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
-    (root, new), (made_from, lake_id, costs) = sites, states
     with drawing(new) as artist, ThreadPoolExecutor(_WORKERS) as workers:
         from report.downloads import write_downloads
-        from report.kept_pages import editions_state, keep_pages
+        from report.kept_pages import keep_pages
         from report.publisher import SiteMaterial
         from report.render import render
 
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
-        metadata = {"goldspan.lake": lake_id, "goldspan.version": about["version"]}
+        metadata = {"goldspan.lake": manifest.lake, "goldspan.version": about["version"]}
         # The process that draws has nothing to do until the first boards are read here.
         downloaded = artist.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(lake, downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
+        manifest.numbers = dict(sorted(numbers.items()))
         changes = changes_since(since, numbers, material.downloads) if since else None
         if changes is not None:
             _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
-        shared = {
-            "navigation": [entry for kind in kinds for entry in kind.entries(material)],
-            "project": about,
-            "url": url,
-        }
-        ids = {"lake_id": lake_id[:_ID_LENGTH], "build_id": made_from[:_ID_LENGTH]}
+        entries = [entry for kind in kinds for entry in kind.entries(material)]
+        shared = {"navigation": entries, "project": about, "url": url}
+        ids = {"lake_id": manifest.lake[:_ID_LENGTH], "build_id": manifest.fingerprint[:_ID_LENGTH]}
         frame = {**shared, **ids, "changes": changes, "system_paths": material.system_paths}
-        editions = editions_state(material, code_state(), item_text, shared)
-        if keep_pages(material, root, new, editions, ids):
-            is_kept = {name: benchmark.is_edition for name, benchmark in material.benchmarks.items()}
-            material.written_boards = {name: each for name, each in material.boards_of.items() if not is_kept[name]}
+        manifest.editions = keep_pages(material, root, new, ids, (code_state(), item_text, shared))
 
         def publish(kind: Publisher) -> list[Future[str]]:
             """Write the pages of a kind and their data; return their shared pictures, which may not be drawn yet."""
@@ -151,22 +134,11 @@ def _write(
         # The process that draws ends while the files are hashed.
         artist.shutdown(wait=False)
         rows = {stored.path: stored.n_rows for stored in material.downloads}
-        say(f"{counted(len(rows), 'download')} written")
         paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-        files = {
+        manifest.files = {
             name: SiteFile(bytes=path.stat().st_size, sha256=sha256, rows=rows.get(name))
             for (name, path), sha256 in zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
         }
-    return Manifest(
-        generator="goldspan report",
-        format=1,
-        fingerprint=made_from,
-        lake=lake_id,
-        costs=costs,
-        editions=editions,
-        files=files,
-        numbers=dict(sorted(numbers.items())),
-    )
 
 
 def _write_new(new: Path, path: str, content: bytes) -> None:

@@ -69,14 +69,6 @@ def two_digits(value: float | None, scale: float = 1.0) -> str:
     return f"{scaled:,.0f}" if scaled >= 10 else f"{scaled:.1f}" if scaled >= 1 else f"{scaled:.2f}"
 
 
-def size(n_bytes: int) -> str:
-    """A number of bytes in GB, MB, kB or bytes."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= scale:
-            return f"{n_bytes / scale:.1f} {unit}"
-    return f"{n_bytes:,} bytes"
-
-
 def title_of(slice_: str) -> str:
     """A slice's name in words: `context, repository` for `context/repo`."""
     return ", ".join(_WORDS.get(column, column) for column in slice_.split("/"))

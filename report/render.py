@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
+from rich.filesize import decimal
 
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.text import counted, group_name
@@ -92,6 +93,7 @@ def _environment() -> Environment:
         "group_name": group_name,
         "plural": counted,
         "address": quote,
+        "size": decimal,
     }
     environment.globals |= functions | {
         "averages": {name: average.title for name, average in AVERAGES.items()},
