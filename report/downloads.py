@@ -14,7 +14,7 @@ from lake.tables import table
 from lake.text import REGEX_TOKEN
 from lake.usage import run_costs
 from report.editions import LakeWithEditions
-from report.models import MEASURE, BenchmarkRow
+from report.tables_read import MEASURE, BenchmarkRow, run_kinds
 
 DATA_FOLDER = "data"
 MAX_DOWNLOAD_BYTES = 25_000_000
@@ -144,19 +144,6 @@ def table_files(stored: Sequence[Stored], name: str, benchmarks: Iterable[Benchm
     """The paths of the files that contain a table's rows of some benchmarks."""
     editions = {benchmark.name if benchmark.is_edition else "" for benchmark in benchmarks}
     return [each.path for each in stored if each.download.name == name and each.edition in editions]
-
-
-def run_kinds(lake: Lake) -> pl.LazyFrame:
-    """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
-    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
-    tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
-    kinds = {
-        "oracle": pl.col("retriever") == "oracle",
-        "baseline": pl.col("retriever").is_in(tagged["name"].implode()),
-        "agent": pl.col("run_id").is_in(agents["run_id"].implode()),
-    }
-    first = [pl.when(is_it).then(pl.lit(kind)) for kind, is_it in kinds.items()]
-    return lake.scan("runs").with_columns(kind=pl.coalesce(*first, pl.lit("retriever")))
 
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:

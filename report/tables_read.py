@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import polars as pl
 
-from lake.averages import AVERAGES
 from lake.catalog.protocol import Primary
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError
 from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
@@ -19,10 +19,61 @@ from lake.tables import PROGRAMS
 from lake.text import counted, percent
 from lake.usage import run_costs, run_usage
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
-from report.downloads import run_kinds
 from report.editions import EDITION_TAG
 from report.format import slug
-from report.models import ALL_ITEMS, BUILT_IN, COMPLETE, BenchmarkRow, ProtocolRow, RunRow, TableRow
+
+MEASURE = ("granularity", "metric", "k")
+"""The key of a column of scores."""
+
+ALL_ITEMS = "all"
+"""The name of the slice with every item, and of its only value."""
+
+COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
+
+
+class TableRow(SimpleNamespace):
+    """A row of a table; a declaration's row also has its `table` and `shown_name`, its name for people."""
+
+
+class BenchmarkRow(TableRow):
+    """A benchmark; its `title` ends with its label, `subject` is the declared title, `provenance` its source in words.
+
+    It has counts of its items: n_items, n_scorable, n_repos, languages and subsets of scorable items, and `why_not`.
+    `label` marks data other than the published benchmark. Own data (`is_own`) and published results (`is_edition`) are
+    scored by the rules of `kind`.
+    """
+
+
+class ProtocolRow(TableRow):
+    """A protocol; `task` is set if several of its tasks have runs and this is the protocol for one of them."""
+
+    @property
+    def short(self) -> str:
+        """Its name without the benchmark (`chunking-v1`), followed by the task's name if `task` is set."""
+        name = self.name.partition("@")[2] or self.name
+        return f"{name}/{self.task.partition('/')[2]}" if self.task else name
+
+
+class RunRow(TableRow):
+    """A run with its `kind`, the key of KIND_LOOKS it is `drawn` with, its `provenance`, and the chunks it searches.
+
+    `short_name` is the retriever's title, or the system's id if that is missing or ambiguous, `by` the addition to it:
+    the chunker, or what an agent is made of. `cost`, `usage` and `submission` are its rows of these tables or None.
+    `comparable`: it answered the whole benchmark, so that its scores may be compared with others.
+    """
+
+
+def run_kinds(lake: Lake) -> pl.LazyFrame:
+    """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
+    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
+    tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
+    kinds = {
+        "oracle": pl.col("retriever") == "oracle",
+        "baseline": pl.col("retriever").is_in(tagged["name"].implode()),
+        "agent": pl.col("run_id").is_in(agents["run_id"].implode()),
+    }
+    first = [pl.when(is_it).then(pl.lit(kind)) for kind, is_it in kinds.items()]
+    return lake.scan("runs").with_columns(kind=pl.coalesce(*first, pl.lit("retriever")))
 
 
 def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
@@ -62,8 +113,6 @@ class TablesRead:
         self.protocols = self._declared("protocols", ProtocolRow, task="")
         for protocol in self.protocols.values():
             protocol.primary = Primary(**protocol.primary)
-            if protocol.primary.aggregate not in AVERAGES:
-                raise unknown_name(protocol.primary.aggregate, "average", AVERAGES, code=Exit.INVALID)
         self.tasks, self.metrics, self.chunkers, self.retrievers = (
             self._declared(name, TableRow) for name in ("tasks", "metrics", "chunkers", "retrievers")
         )

@@ -106,11 +106,10 @@ def draw(function: str, *what: object, about: Sequence[str] = ()) -> Future[str]
 
 def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:
     # Imported only in the process that draws: Altair and Vega take long to import.
-    drawing, plots = (import_module(f"report.charts.{name}") for name in ("drawing", "plots"))
     module, _, name = function.partition(".")
-    picture = str(getattr({"drawing": drawing, "plots": plots}[module], name)(*what))
+    picture = str(getattr(import_module(f"report.charts.{module}"), name)(*what))
     if files:
-        drawing.write_figure(files[0], picture, *files[1:])
+        import_module("report.charts.drawing").write_figure(files[0], picture, *files[1:])
     return picture
 
 

@@ -11,8 +11,8 @@ from lake.tables import UNSEARCHED
 from lake.verdict import reference_of
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
-from report.models import RunRow
 from report.render import data_file, packed
+from report.tables_read import RunRow
 
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters at which rankings are cut to be compared with contexts, as in the protocols of contexts."""

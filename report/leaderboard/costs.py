@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from lake.usage import first_gold, pareto_front
 from lake.verdict import repair_sentence
-from report.charts.figures import SHADES, Curve, Figure
+from report.charts.figures import SHADES, Curve
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of, labels_of
-from report.models import RunRow
+from report.tables_read import RunRow
 
 MOST_NAMED = 6
 """Labelled systems in a picture, at most (and SHADES per kind): more could not be told apart."""
@@ -26,12 +26,8 @@ class Offer(NamedTuple):
     value: float
 
 
-class Frontier(NamedTuple):
-    """The Pareto frontier for one cost; `offers` are those on it, the cheapest first, with cost and score as shown."""
-
-    column: Column
-    figure: Figure
-    offers: Sequence[tuple[Offer, str, str]]
+Frontier = dict[str, Any]
+"""The Pareto frontier for one cost: `column`, `figure`, and `offers` on it by cost, with cost and score as shown."""
 
 
 def costs_of(board: Board) -> dict[str, Any]:
@@ -119,7 +115,7 @@ def _frontier(
         for offer in ordered
     ]  # fmt: skip
     figure = figure_of(board, what, heading, "plots.line_chart", drawn, numbers)
-    return Frontier(ordered[0].column, figure, priced)
+    return {"column": ordered[0].column, "figure": figure, "offers": priced}
 
 
 def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:

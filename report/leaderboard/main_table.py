@@ -10,7 +10,7 @@ from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
 from lake.verdict import which_matters_more
 from report.format import count, number_key, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, Cell
-from report.models import ALL_ITEMS
+from report.tables_read import ALL_ITEMS
 
 HEAT_STEPS = 8
 

@@ -13,7 +13,7 @@ from lake.text import counted
 from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board
-from report.models import ALL_ITEMS, RunRow
+from report.tables_read import ALL_ITEMS, RunRow
 
 SAME = 5e-4
 """Differences up to this size, which no page shows, count as ties."""

@@ -25,7 +25,7 @@ from lake.verdict import (
 )
 from report.format import between, share, signed, two_digits, visible
 from report.leaderboard.board import Board, BoardRow, Column
-from report.models import MEASURE
+from report.tables_read import MEASURE
 
 DIGITS = 2
 """Decimals in a verdict: the next one would be far below the width of intervals."""

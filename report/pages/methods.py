@@ -16,10 +16,9 @@ from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from report.methods.parity import outcomes, parity_rows
-from report.models import ALL_ITEMS, MEASURE, BenchmarkRow
 from report.pages.systems import LEAST_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
-from report.tables_read import TablesRead
+from report.tables_read import ALL_ITEMS, MEASURE, BenchmarkRow, TablesRead
 
 _PATH = "methods.html"
 

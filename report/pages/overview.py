@@ -10,9 +10,8 @@ from report.leaderboard.costs import by_characters
 from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_of, shown_rows
 from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
-from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
-from report.tables_read import TablesRead
+from report.tables_read import RunRow, TablesRead
 
 _PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"

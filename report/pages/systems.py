@@ -14,10 +14,10 @@ from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
 from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
-from report.models import ALL_ITEMS, RunRow
 from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
+from report.tables_read import ALL_ITEMS, RunRow
 
 LEAST_ITEMS = 5
 """Slices with fewer items are not listed among the largest differences."""

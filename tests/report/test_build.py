@@ -204,13 +204,6 @@ def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, t
         assert all(re.fullmatch(wanted, cell) for cell in cells), cells
 
 
-def test_a_protocol_with_an_unknown_average_is_an_error(small: Lake, tmp_path: Path) -> None:
-    primary = pl.col("primary").struct.with_fields(aggregate=pl.lit("median"))
-    change(small, "protocols", primary=primary)
-    with pytest.raises(GoldspanError, match="unknown average 'median'"):
-        build(small, tmp_path / "site")
-
-
 def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_path: Path) -> None:
     rows = small.read("benchmarks")
     both = pl.concat([rows.with_columns(name=pl.lit("repo eval")), rows.with_columns(name=pl.lit("repo/eval"))])
