@@ -10,14 +10,12 @@ import polars as pl
 
 from lake.catalog.protocol import Primary
 from lake.errors import Exit, GoldspanError
-from lake.exact import from_steps
-from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.pools import own_pool
 from lake.store import Lake
 from lake.tables import PROGRAMS
 from lake.text import counted, percent
-from lake.usage import run_costs, run_usage
+from lake.usage import coverage_by_step, run_costs, run_usage
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
 from report.editions import EDITION_TAG
 from report.format import slug
@@ -93,7 +91,6 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
 
 
 _D = TypeVar("_D", bound=TableRow)
-MAX_STEPS = 20
 _USED = {
     "Tokens": "n_tokens", "US dollars": "usd", "Seconds": "seconds", "Turns": "n_turns", "Tool calls": "n_calls",
 }  # fmt: skip
@@ -271,32 +268,3 @@ def _run(row: _Row, cost: _Row | None, usage: _Row | None, submission: _Row | No
     is_own = run.origin == BUILT_IN or run.format in PROGRAMS
     run.provenance = "run here" if is_own else f"scored here from the submitted {answers}"
     return run
-
-
-def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:
-    """The mean coverage of all that was seen up to each step: run_id, protocol, granularity, step, coverage, n.
-
-    Steps count from 1. After its last step a trajectory keeps its coverage; one without steps has 0. The mean is over
-    the `n` items for which metric `<granularity>_auc`, the area under this curve, has a value.
-    """
-    of_run = ["run_id", "protocol", "granularity"]
-    item, kinds = [*of_run, "item_id"], {"protocol": pl.String(), "granularity": pl.String()}
-    ranked_by = pl.LazyFrame(list(granularities.items()), kinds, orient="row")
-    stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)
-    stored = stored.join(ranked_by, on=["protocol", "granularity"], how="semi")
-    # The curve is a cumulative sum of each step's gain in coverage, as whole numbers: the order of items cannot matter.
-    covered = in_steps(pl.col("n_cumulative_hit") / pl.col("n_gold"))
-    gains = stored.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
-    by_step = gains.group_by(*of_run, "step").agg(pl.col("gain").sum())
-    areas = lake.scan("aggregates").filter(pl.col("metric") == pl.format("{}_auc", "granularity"), slice=ALL_ITEMS)
-    # A mean over many orders, such as the random baseline, has no steps and is left out.
-    items = areas.filter(pl.col("n") > 0).select(*of_run, "n").join(stored, on=of_run, how="semi")
-    steps = pl.LazyFrame({"step": range(1, max_steps + 1)}, schema={"step": pl.Int64})
-    return (
-        items.join(steps, how="cross")
-        .join(by_step, on=[*of_run, "step"], how="left")
-        .sort(*of_run, "step")
-        .with_columns(coverage=from_steps(pl.col("gain").fill_null(0).cum_sum().over(of_run)) / pl.col("n"))
-        .select(*of_run, "step", "coverage", "n")
-        .collect()
-    )

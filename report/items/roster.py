@@ -8,9 +8,10 @@ import polars as pl
 
 from lake.pools import own_pool
 from lake.tables import UNSEARCHED
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.verdict import reference_of
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
+from report.leaderboard.gold_ledger import largest_class, shown_rows
 from report.render import data_file, packed
 from report.tables_read import RunRow
 

@@ -174,7 +174,7 @@ def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
                 "chunks": run.n_chunks,
-                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
+                "ledger": [[share["name"], share["title"], round(share["share"], 4)] for share in shares],
                 "precision": precision,
             }
             for row in rows

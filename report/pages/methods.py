@@ -8,11 +8,11 @@ from lake.catalog.protocol import MAX_VALUES
 from lake.relevance import disjoint
 from lake.store import Lake
 from lake.tables import FLAGS
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.text import counted
 from lake.verdict import SENTENCES
 from report.format import DASH, count
 from report.leaderboard.board import Board, columns_of
-from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from report.methods.parity import outcomes, parity_rows
