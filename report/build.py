@@ -14,7 +14,7 @@ from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
-from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, building, changes_since, current, numbers_of
+from report.folder import CHECKOUT, MANIFEST, Manifest, SiteFile, add_file, building, changes_since, current, numbers_of
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 3
-"""Threads: two soon wait for the pictures of the overview and the leaderboards, one goes on with other pages."""
+_WORKERS = 3  # threads: two soon wait for the pictures of the overview and the leaderboards, one goes on
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.
@@ -103,7 +102,7 @@ def _write(
         manifest.numbers = dict(sorted(numbers.items()))
         changes = changes_since(since, numbers, material.downloads) if since else None
         if changes is not None:
-            _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
+            add_file(new, "changes.json", json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
         entries = [entry for kind in kinds for entry in kind.entries(material)]
         shared = {"navigation": entries, "project": about, "url": url}
@@ -116,7 +115,7 @@ def _write(
             pictures = []
             for page in kind.pages(material):
                 for path, content in page.files.items():
-                    _write_new(new, path, content)
+                    add_file(new, path, content)
                 # A page without a description has that of its kind.
                 description = page.description or kind.meaning
                 # Link previews need the picture's absolute address, so there is none without `url`.
@@ -125,7 +124,7 @@ def _write(
                     pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
-                _write_new(new, page.path, render(page.template, values).encode())
+                add_file(new, page.path, render(page.template, values).encode())
             return pictures
 
         for pictures in workers.map(publish, kinds):
@@ -139,16 +138,3 @@ def _write(
             name: SiteFile(bytes=path.stat().st_size, sha256=sha256, rows=rows.get(name))
             for (name, path), sha256 in zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
         }
-
-
-def _write_new(new: Path, path: str, content: bytes) -> None:
-    """Write a file of the site; raises GoldspanError if the path is already taken."""
-    to = new / path
-    to.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with to.open("xb") as file:
-            file.write(content)
-    except FileExistsError as error:
-        message = f"two pages have the same path {path!r}"
-        hint = "Two benchmarks' names differ only in punctuation; rename one."
-        raise GoldspanError(message, hint=hint) from error

@@ -17,9 +17,7 @@ from report.editions import LakeWithEditions
 from report.tables_read import MEASURE, BenchmarkRow, run_kinds
 
 DATA_FOLDER = "data"
-MAX_DOWNLOAD_BYTES = 25_000_000
-"""Static hosts refuse larger files; a larger table is split."""
-
+MAX_DOWNLOAD_BYTES = 25_000_000  # static hosts refuse larger files; a larger table is split
 MAX_ROWS = {"hits": 4_000_000, "scores": 10_000_000, "chunks": 10_000_000, "files": 10_000_000}
 """Table → maximum number of rows. Above it rankings are cut at a rank, scores are only those of the protocols' primary
 metrics, and chunks and files are published empty."""
@@ -61,9 +59,7 @@ class Download:
         return f"{first.rstrip('.')}."
 
 
-LEFT_OUT = ("oracle", "random")
-"""The retrievers whose rankings are not published."""
-
+LEFT_OUT = ("oracle", "random")  # the retrievers whose rankings are not published
 _LINES = "Lines are counted from 0 and a range ends before line_end: an editor's lines 10 to 20 are 9 and 20 here."
 _SUMMED = "The parts of a run are added up; query times are their median and 95th percentile."
 _NO_TEXT = "Queries and answers as text are not published here."

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).parent.parent
 """The root of the checkout: code, templates and workflows."""
 
-MANIFEST, CHANGES = "manifest.json", "changes.json"
+MANIFEST = "manifest.json"
 
 
 class SiteFile(BaseModel):
@@ -135,10 +135,23 @@ def building(site: Path) -> Iterator[Path]:
                 shutil.rmtree(old, ignore_errors=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         # Polars errors other than a refused write are not about this folder.
-        if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
+        if not (why := refusal_of(error)):
             raise
-        message = f"the site could not be written: {refusal_of(error) or error}"
+        message = f"the site could not be written: {why}"
         raise GoldspanError(message, where=str(site), hint="The earlier site is unchanged.") from error
+
+
+def add_file(new: Path, path: str, content: bytes) -> None:
+    """Write a file of the site; raises GoldspanError if the path is already taken."""
+    to = new / path
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with to.open("xb") as file:
+            file.write(content)
+    except FileExistsError as error:
+        message = f"two pages have the same path {path!r}"
+        hint = "Two benchmarks' names differ only in punctuation; rename one."
+        raise GoldspanError(message, hint=hint) from error
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:

@@ -10,9 +10,7 @@ from lake.text import escaped
 
 DASH = "–"
 SCORE_DIGITS = 3
-MAX_LENGTH = 2_000
-"""Characters at which texts are cut on a page; the downloads contain them whole."""
-
+MAX_LENGTH = 2_000  # characters at which texts are cut on a page; the downloads contain them whole
 COMPARE = "compare.html"
 _OPEN = "/@:"
 _WORDS = {"repo": "repository", "band": "number of candidates"}

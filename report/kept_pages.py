@@ -8,7 +8,7 @@ import polars as pl
 from lake.fingerprint import fingerprint, sha256_of
 from lake.tables import TABLES, table
 from report.editions import LakeWithEditions
-from report.folder import stored_manifest
+from report.folder import add_file, stored_manifest
 from report.format import slug
 from report.publisher import SiteMaterial
 
@@ -48,8 +48,6 @@ def keep_pages(material: SiteMaterial, site: Path, new: Path, ids: Mapping[str, 
         if name.endswith(".html"):
             for id_name, new_id in ids.items():
                 content = content.replace(before[id_name][: len(new_id)].encode(), new_id.encode())
-        to = new / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(content)
+        add_file(new, name, content)
     material.written_boards = {name: each for name, each in material.boards_of.items() if name not in kept}
     return state

@@ -20,9 +20,7 @@ from lake.verdict import EXPLORATORY
 from report import format as formats
 from report.format import DASH, visible
 
-_LEVEL = 4
-"""The level of deflate; the default, 6, takes twice as long and saves 6 %."""
-
+_LEVEL = 4  # of deflate; the default, 6, takes twice as long and saves 6 %
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 

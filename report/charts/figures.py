@@ -14,13 +14,9 @@ from markupsafe import Markup
 from lake.engine import Engine, InThisProcess
 from report.format import visible
 
-FIGURES = "figures"
-"""The folder of the site with the figures' files."""
-
-LONG, _MAX_LABEL = 32, 24
-SHADES = 4
-"""Number of shades of a kind's colour. A system has the same shade in every picture, unless it is taken by another."""
-
+FIGURES = "figures"  # the folder of the site with the figures' files
+LONG, _MAX_LABEL = 32, 24  # characters of labels
+SHADES = 4  # of a kind's colour; a system has the same shade in every picture, unless it is taken by another
 ORACLE_KIND = "oracle"
 _artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
 """A stack: the executor that draws, and the site that figures are written to (None: no files)."""

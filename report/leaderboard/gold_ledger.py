@@ -10,8 +10,7 @@ from lake.tables.evaluated import LEDGER_TITLES
 from report.leaderboard.board import Board, BoardRow
 
 N_RETRIEVERS, N_AGENTS = 2, 3
-_NARROW = 0.045
-"""Shares below this are too narrow to contain their number; the table next to the bar has it."""
+_NARROW = 0.045  # shares below it are too narrow to contain their number; the table next to the bar has it
 
 
 def shares_in(amounts: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ _SAID = (
     "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
 )  # fmt: skip
 
-FIRST = 10
-"""Items listed in the page itself, for readers without scripts."""
+FIRST = 10  # items listed in the page itself, for readers without scripts
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:

@@ -142,8 +142,8 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
             if (row := known.get((protocol.name, *column.measure)))
         ]
         title = facts.benchmarks[benchmark].title
-        differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
-    return [each for each in differences if each["rows"]]
+        differences += [{"benchmark": title, "first": shown[0], "other": protocol, "rows": rows}] if rows else []
+    return differences
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

@@ -20,9 +20,7 @@ from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
 from report.tables_read import ALL_ITEMS, RunRow
 
-LEAST_ITEMS = 5
-"""Slices with fewer items are not listed among the largest differences."""
-
+LEAST_ITEMS = 5  # slices with fewer are not listed among the largest differences
 N_ITEMS, N_APART = 10, 3
 
 
