@@ -123,7 +123,7 @@ def test_failed_builds_keep_the_site(small: Lake, site: Path, tmp_path: Path, mo
         message = "disk on fire"
         raise RuntimeError(message)
 
-    monkeypatch.setattr(building, "_write_new", fails)
+    monkeypatch.setattr(building, "add_file", fails)
     with pytest.raises(RuntimeError, match="disk on fire"):
         build(small, site)
     assert files(site) == before
