@@ -135,9 +135,9 @@ def building(site: Path) -> Iterator[Path]:
                 shutil.rmtree(old, ignore_errors=True)
     except (OSError, pl.exceptions.PolarsError) as error:
         # Polars errors other than a refused write are not about this folder.
-        if not (why := refusal_of(error)):
+        if isinstance(error, pl.exceptions.PolarsError) and not refusal_of(error):
             raise
-        message = f"the site could not be written: {why}"
+        message = f"the site could not be written: {refusal_of(error) or error}"
         raise GoldspanError(message, where=str(site), hint="The earlier site is unchanged.") from error
 
 
