@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +14,7 @@ from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
-from lake.text import counted
-from report.folder import CHANGES, CHECKOUT, MANIFEST, Manifest, SiteFile, building, changes_since, current, numbers_of
+from report.folder import CHECKOUT, MANIFEST, Manifest, SiteFile, add_file, building, changes_since, current, numbers_of
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
-_WORKERS = 3
-"""Threads: two soon wait for the pictures of the overview and the leaderboards, one goes on with other pages."""
+_WORKERS = 3  # threads: two soon wait for the pictures of the overview and the leaderboards, one goes on
 
 # Tables that pages can show. Without blobs and symbols, which the other stages need, and without costs: they are
 # measured, so they differ between lakes that are otherwise equal.
@@ -49,20 +46,16 @@ def publishers() -> list[Publisher]:
 
 
 def build(
-    lake: Lake,
-    root: Path,
-    say: Callable[[str], None] = lambda _: None,
-    since: Manifest | None = None,
-    url: str = "",
-    item_text: ItemText | None = None,
+    lake: Lake, root: Path, since: Manifest | None = None, url: str = "", item_text: ItemText | None = None
 ) -> Built:
     """Build the site in `root` unless it is current; GoldspanError if the lake is empty or changes meanwhile."""
     lake_id, costs = lake_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text or "")
     if stored := current(root, made_from, costs):
         return Built(stored, is_current=True)
+    manifest = Manifest(generator="goldspan report", format=1, fingerprint=made_from, lake=lake_id, costs=costs)
     with building(root) as new:
-        manifest = _write(lake, (root, new), (made_from, lake_id, costs), say, since, url, item_text)
+        _write(lake, root, new, manifest, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if lake_state(lake) != (lake_id, costs):
             message = "the lake changed while the site was being built; the earlier site is unchanged"
@@ -86,54 +79,43 @@ def code_state() -> str:
 
 
 def _write(
-    lake: Lake,
-    sites: tuple[Path, Path],
-    states: tuple[str, str, str],
-    say: Callable[[str], None],
-    since: Manifest | None,
-    url: str,
-    item_text: ItemText | None,
-) -> Manifest:
+    lake: Lake, root: Path, new: Path, manifest: Manifest, since: Manifest | None, url: str, item_text: ItemText | None
+) -> None:
+    """Write the site into the folder `new`, and what it has into its manifest."""
     # Imported here so that a skipped build returns at once, and below after drawing has begun, which takes longer.
     from report.charts.figures import FIGURES, draw, drawing
 
-    (root, new), (made_from, lake_id, costs) = sites, states
     with drawing(new) as artist, ThreadPoolExecutor(_WORKERS) as workers:
         from report.downloads import write_downloads
-        from report.kept_pages import editions_state, keep_pages
+        from report.kept_pages import keep_pages
         from report.publisher import SiteMaterial
         from report.render import render
 
         about = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         about["name"] = about["name"].capitalize()
-        metadata = {"goldspan.lake": lake_id, "goldspan.version": about["version"]}
+        metadata = {"goldspan.lake": manifest.lake, "goldspan.version": about["version"]}
         # The process that draws has nothing to do until the first boards are read here.
         downloaded = artist.submit(write_downloads, lake, new, metadata)
         material = SiteMaterial(lake, downloaded, about, item_text, is_local=not url and item_text is None)
         shutil.copytree(CHECKOUT / "site" / "static", new / "static")
         numbers = numbers_of(material.every_board)
+        manifest.numbers = dict(sorted(numbers.items()))
         changes = changes_since(since, numbers, material.downloads) if since else None
         if changes is not None:
-            _write_new(new, CHANGES, json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
+            add_file(new, "changes.json", json.dumps(changes, indent=1, ensure_ascii=False).encode() + b"\n")
         kinds = publishers()
-        shared = {
-            "navigation": [entry for kind in kinds for entry in kind.entries(material)],
-            "project": about,
-            "url": url,
-        }
-        ids = {"lake_id": lake_id[:_ID_LENGTH], "build_id": made_from[:_ID_LENGTH]}
+        entries = [entry for kind in kinds for entry in kind.entries(material)]
+        shared = {"navigation": entries, "project": about, "url": url}
+        ids = {"lake_id": manifest.lake[:_ID_LENGTH], "build_id": manifest.fingerprint[:_ID_LENGTH]}
         frame = {**shared, **ids, "changes": changes, "system_paths": material.system_paths}
-        editions = editions_state(material, code_state(), item_text, shared)
-        if keep_pages(material, root, new, editions, ids):
-            is_kept = {name: benchmark.is_edition for name, benchmark in material.benchmarks.items()}
-            material.written_boards = {name: each for name, each in material.boards_of.items() if not is_kept[name]}
+        manifest.editions = keep_pages(material, root, new, ids, (code_state(), item_text, shared))
 
         def publish(kind: Publisher) -> list[Future[str]]:
             """Write the pages of a kind and their data; return their shared pictures, which may not be drawn yet."""
             pictures = []
             for page in kind.pages(material):
                 for path, content in page.files.items():
-                    _write_new(new, path, content)
+                    add_file(new, path, content)
                 # A page without a description has that of its kind.
                 description = page.description or kind.meaning
                 # Link previews need the picture's absolute address, so there is none without `url`.
@@ -142,7 +124,7 @@ def _write(
                     pictures.append(draw("drawing.write_shared_picture", new / picture, page.title, description))
                 own = {"path": page.path, "title": page.title, "said": description, "picture": picture}
                 values = {**frame, **page.values, **own, "root": "../" * page.path.count("/")}
-                _write_new(new, page.path, render(page.template, values).encode())
+                add_file(new, page.path, render(page.template, values).encode())
             return pictures
 
         for pictures in workers.map(publish, kinds):
@@ -151,32 +133,8 @@ def _write(
         # The process that draws ends while the files are hashed.
         artist.shutdown(wait=False)
         rows = {stored.path: stored.n_rows for stored in material.downloads}
-        say(f"{counted(len(rows), 'download')} written")
         paths = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-        files = {
+        manifest.files = {
             name: SiteFile(bytes=path.stat().st_size, sha256=sha256, rows=rows.get(name))
             for (name, path), sha256 in zip(paths.items(), workers.map(sha256_of_file, paths.values()), strict=True)
         }
-    return Manifest(
-        generator="goldspan report",
-        format=1,
-        fingerprint=made_from,
-        lake=lake_id,
-        costs=costs,
-        editions=editions,
-        files=files,
-        numbers=dict(sorted(numbers.items())),
-    )
-
-
-def _write_new(new: Path, path: str, content: bytes) -> None:
-    """Write a file of the site; raises GoldspanError if the path is already taken."""
-    to = new / path
-    to.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with to.open("xb") as file:
-            file.write(content)
-    except FileExistsError as error:
-        message = f"two pages have the same path {path!r}"
-        hint = "Two benchmarks' names differ only in punctuation; rename one."
-        raise GoldspanError(message, hint=hint) from error

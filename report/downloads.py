@@ -14,12 +14,10 @@ from lake.tables import table
 from lake.text import REGEX_TOKEN
 from lake.usage import run_costs
 from report.editions import LakeWithEditions
-from report.models import MEASURE, BenchmarkRow
+from report.tables_read import MEASURE, BenchmarkRow, run_kinds
 
 DATA_FOLDER = "data"
-MAX_DOWNLOAD_BYTES = 25_000_000
-"""Static hosts refuse larger files; a larger table is split."""
-
+MAX_DOWNLOAD_BYTES = 25_000_000  # static hosts refuse larger files; a larger table is split
 MAX_ROWS = {"hits": 4_000_000, "scores": 10_000_000, "chunks": 10_000_000, "files": 10_000_000}
 """Table → maximum number of rows. Above it rankings are cut at a rank, scores are only those of the protocols' primary
 metrics, and chunks and files are published empty."""
@@ -61,9 +59,7 @@ class Download:
         return f"{first.rstrip('.')}."
 
 
-LEFT_OUT = ("oracle", "random")
-"""The retrievers whose rankings are not published."""
-
+LEFT_OUT = ("oracle", "random")  # the retrievers whose rankings are not published
 _LINES = "Lines are counted from 0 and a range ends before line_end: an editor's lines 10 to 20 are 9 and 20 here."
 _SUMMED = "The parts of a run are added up; query times are their median and 95th percentile."
 _NO_TEXT = "Queries and answers as text are not published here."
@@ -144,19 +140,6 @@ def table_files(stored: Sequence[Stored], name: str, benchmarks: Iterable[Benchm
     """The paths of the files that contain a table's rows of some benchmarks."""
     editions = {benchmark.name if benchmark.is_edition else "" for benchmark in benchmarks}
     return [each.path for each in stored if each.download.name == name and each.edition in editions]
-
-
-def run_kinds(lake: Lake) -> pl.LazyFrame:
-    """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
-    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
-    tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
-    kinds = {
-        "oracle": pl.col("retriever") == "oracle",
-        "baseline": pl.col("retriever").is_in(tagged["name"].implode()),
-        "agent": pl.col("run_id").is_in(agents["run_id"].implode()),
-    }
-    first = [pl.when(is_it).then(pl.lit(kind)) for kind, is_it in kinds.items()]
-    return lake.scan("runs").with_columns(kind=pl.coalesce(*first, pl.lit("retriever")))
 
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:

@@ -15,8 +15,7 @@ from lake.tables import table
 EDITIONS = Path(__file__).resolve().parents[1] / "lake" / "published"
 """The folder of the editions shipped with the code."""
 
-EDITION_TAG = "published"
-"""The tag of benchmarks that are editions."""
+EDITION_TAG = "published"  # of benchmarks that are editions
 
 FOR_READERS = ("system", "system_a", "system_b", "kind", "is_headline", "share_of_oracle")
 """Columns an edition's file may have in addition to its table's: downloads contain them, or did (the last)."""

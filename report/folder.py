@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).parent.parent
 """The root of the checkout: code, templates and workflows."""
 
-MANIFEST, CHANGES = "manifest.json", "changes.json"
+MANIFEST = "manifest.json"
 
 
 class SiteFile(BaseModel):
@@ -65,7 +65,7 @@ class Manifest(BaseModel):
     lake: str
     costs: str = ""
     editions: str = ""
-    files: Mapping[str, SiteFile]
+    files: Mapping[str, SiteFile] = {}
     numbers: Mapping[str, BoardNumbers] = {}
 
     def text(self) -> str:
@@ -120,7 +120,16 @@ def building(site: Path) -> Iterator[Path]:
             new.mkdir()
             try:
                 yield new
-                _swap(site, new, old)
+                stored = stored_manifest(site)
+                ours = {*stored.files, MANIFEST} if stored else set()
+                for path in sorted(site.rglob("*")) if stored else ():
+                    name = path.relative_to(site)
+                    if path.is_file() and name.as_posix() not in ours and not (new / name).exists():
+                        (new / name).parent.mkdir(parents=True, exist_ok=True)
+                        shutil.copy2(path, new / name)
+                if site.exists():
+                    site.rename(old)
+                new.rename(site)
             finally:
                 shutil.rmtree(new, ignore_errors=True)
                 shutil.rmtree(old, ignore_errors=True)
@@ -132,36 +141,35 @@ def building(site: Path) -> Iterator[Path]:
         raise GoldspanError(message, where=str(site), hint="The earlier site is unchanged.") from error
 
 
-def _swap(site: Path, new: Path, old: Path) -> None:
-    stored = stored_manifest(site)
-    ours = {*stored.files, MANIFEST} if stored else set()
-    for path in sorted(site.rglob("*")) if stored else ():
-        name = path.relative_to(site)
-        if path.is_file() and name.as_posix() not in ours and not (new / name).exists():
-            (new / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, new / name)
-    if site.exists():
-        site.rename(old)
-    new.rename(site)
+def add_file(new: Path, path: str, content: bytes) -> None:
+    """Write a file of the site; raises GoldspanError if the path is already taken."""
+    to = new / path
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with to.open("xb") as file:
+            file.write(content)
+    except FileExistsError as error:
+        message = f"two pages have the same path {path!r}"
+        hint = "Two benchmarks' names differ only in punctuation; rename one."
+        raise GoldspanError(message, hint=hint) from error
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, BoardNumbers]:
     """Board name → its primary numbers, stored in the manifest so that the next build can compare its own."""
-    numbers = {}
-    for board in boards:
-        benchmark, protocol = board.benchmark, board.protocol
-        if board.every:
-            source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
-            numbers[f"{protocol.name} {protocol.task}".strip()] = BoardNumbers(
-                title=f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}",
-                path=board_page(benchmark.name),
-                data=f"{source}, {count(benchmark.n_scorable)} items",
-                rules=protocol.hash,
-                systems={
-                    row.run.system: PrimaryNumber(value=row.number, n=row.n, run=row.run.run_id) for row in board.every
-                },
-            )
-    return numbers
+    return {
+        f"{board.protocol.name} {board.protocol.task}".strip(): BoardNumbers(
+            title=f"{board.benchmark.title}, {board.protocol.short}: {board.primary.title}, {board.averaging}",
+            path=board_page(board.benchmark.name),
+            data=f"{board.benchmark.source} {board.benchmark.revision}".strip()
+            + f", {count(board.benchmark.n_scorable)} items",
+            rules=board.protocol.hash,
+            systems={
+                row.run.system: PrimaryNumber(value=row.number, n=row.n, run=row.run.run_id) for row in board.every
+            },
+        )
+        for board in boards
+        if board.every
+    }
 
 
 def changes_since(

@@ -10,9 +10,7 @@ from lake.text import escaped
 
 DASH = "–"
 SCORE_DIGITS = 3
-MAX_LENGTH = 2_000
-"""Characters at which texts are cut on a page; the downloads contain them whole."""
-
+MAX_LENGTH = 2_000  # characters at which texts are cut on a page; the downloads contain them whole
 COMPARE = "compare.html"
 _OPEN = "/@:"
 _WORDS = {"repo": "repository", "band": "number of candidates"}
@@ -67,14 +65,6 @@ def two_digits(value: float | None, scale: float = 1.0) -> str:
         return DASH
     scaled = value * scale
     return f"{scaled:,.0f}" if scaled >= 10 else f"{scaled:.1f}" if scaled >= 1 else f"{scaled:.2f}"
-
-
-def size(n_bytes: int) -> str:
-    """A number of bytes in GB, MB, kB or bytes."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if n_bytes >= scale:
-            return f"{n_bytes / scale:.1f} {unit}"
-    return f"{n_bytes:,} bytes"
 
 
 def title_of(slice_: str) -> str:

@@ -8,7 +8,7 @@ import polars as pl
 from lake.fingerprint import fingerprint, sha256_of
 from lake.tables import TABLES, table
 from report.editions import LakeWithEditions
-from report.folder import stored_manifest
+from report.folder import add_file, stored_manifest
 from report.format import slug
 from report.publisher import SiteMaterial
 
@@ -16,14 +16,17 @@ _SHARED = ("blobs", "chunkers", "metrics", "retrievers")
 """The tables whose rows of the lake, where it has them too, are shown in place of an edition's."""
 
 
-def editions_state(material: SiteMaterial, *about: object) -> str:
-    """A fingerprint of all that the pages of editions show, with what is `about` every page; empty without editions."""
-    lake = material.lake
+def keep_pages(material: SiteMaterial, site: Path, new: Path, ids: Mapping[str, str], about: object) -> str:
+    """Copy the editions' pages, with new `ids`, from an earlier site in whose build they showed the same, if any.
+
+    Returns a fingerprint of all that they show, with what is `about` every page; empty without editions.
+    """
+    lake, benchmarks = material.lake, material.benchmarks
     if not isinstance(lake, LakeWithEditions) or not lake.editions:
         return ""
-    shown: list[object] = [sorted((name, each.title) for name, each in material.benchmarks.items())]
-    runs = [run for run in material.runs if material.benchmarks[run.benchmark].is_edition]
-    shown.append([(material.system_paths[run.system], str(run)) for run in runs])
+    shown: list[object] = [about, sorted((name, each.title) for name, each in benchmarks.items())]
+    kept = {name for name, benchmark in benchmarks.items() if benchmark.is_edition}
+    shown.append([(material.system_paths[run.system], str(run)) for run in material.runs if run.benchmark in kept])
     for name in _SHARED:
         key = list(table(name).key)
         files = [file for edition in lake.editions if (file := edition / f"{name}.parquet").is_file()]
@@ -31,26 +34,20 @@ def editions_state(material: SiteMaterial, *about: object) -> str:
         rows = lake.scan(name).join(pl.concat(keys), on=key, how="semi") if keys else pl.LazyFrame()
         # Where the lake has the text of a content, it has the starts of its lines too.
         shown.append(sorted(rows.drop("text", strict=False).collect().hash_rows()))
-    return fingerprint(lake.shipped(*TABLES), *about, shown)
-
-
-def keep_pages(material: SiteMaterial, site: Path, new: Path, state: str, ids: Mapping[str, str]) -> bool:
-    """Copy the editions' pages from an earlier site of this state, with new `ids`; False if there are none."""
-    stored = stored_manifest(site)
-    if stored is None or not state or stored.editions != state:
-        return False
-    slugs = {slug(name) for name, benchmark in material.benchmarks.items() if benchmark.is_edition}
+    state, stored = fingerprint(lake.shipped(*TABLES), shown), stored_manifest(site)
+    if stored is None or stored.editions != state:
+        return state
+    slugs = set(map(slug, kept))
     paths = {name: PurePosixPath(name) for name in stored.files if not name.startswith(("data/", "systems/"))}
     mine = [name for name, path in paths.items() if slugs & {*path.parts, path.stem.removesuffix("-all")}]
     contents = {name: (site / name).read_bytes() for name in mine if (site / name).is_file()}
     if any(name not in contents or sha256_of(contents[name]) != stored.files[name].sha256 for name in mine):
-        return False
+        return state
     before = {"build_id": stored.fingerprint, "lake_id": stored.lake}
     for name, content in contents.items():
         if name.endswith(".html"):
-            for key, new_id in ids.items():
-                content = content.replace(before[key][: len(new_id)].encode(), new_id.encode())
-        to = new / name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_bytes(content)
-    return True
+            for id_name, new_id in ids.items():
+                content = content.replace(before[id_name][: len(new_id)].encode(), new_id.encode())
+        add_file(new, name, content)
+    material.written_boards = {name: each for name, each in material.boards_of.items() if name not in kept}
+    return state

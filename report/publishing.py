@@ -10,9 +10,9 @@ from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.store import Lake
 from lake.tables import UNSEARCHED, table
 from lake.verdict import reference_of
-from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_measure, run_kinds
+from report.downloads import DOWNLOADS, file_metadata, for_readers, primary_measure
 from report.editions import EDITION_TAG
-from report.models import MEASURE
+from report.tables_read import MEASURE, run_kinds
 
 DEPTH, CHARACTERS = 10, 8_000
 """Results published per ranking: the first DEPTH, and those within CHARACTERS; scores are of the whole ranking."""

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
+from rich.filesize import decimal
 
 from lake.averages import AVERAGES, FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.text import counted, group_name
@@ -19,9 +20,7 @@ from lake.verdict import EXPLORATORY
 from report import format as formats
 from report.format import DASH, visible
 
-_LEVEL = 4
-"""The level of deflate; the default, 6, takes twice as long and saves 6 %."""
-
+_LEVEL = 4  # of deflate; the default, 6, takes twice as long and saves 6 %
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -92,6 +91,7 @@ def _environment() -> Environment:
         "group_name": group_name,
         "plural": counted,
         "address": quote,
+        "size": decimal,
     }
     environment.globals |= functions | {
         "averages": {name: average.title for name, average in AVERAGES.items()},

@@ -3,26 +3,75 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import polars as pl
 
-from lake.averages import AVERAGES
 from lake.catalog.protocol import Primary
-from lake.errors import Exit, GoldspanError, unknown_name
-from lake.exact import from_steps
-from lake.exact import steps as in_steps
+from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.pools import own_pool
 from lake.store import Lake
 from lake.tables import PROGRAMS
 from lake.text import counted, percent
-from lake.usage import run_costs, run_usage
+from lake.usage import coverage_by_step, run_costs, run_usage
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
-from report.downloads import run_kinds
 from report.editions import EDITION_TAG
 from report.format import slug
-from report.models import ALL_ITEMS, BUILT_IN, COMPLETE, BenchmarkRow, ProtocolRow, RunRow, TableRow
+
+MEASURE = ("granularity", "metric", "k")
+"""The key of a column of scores."""
+
+ALL_ITEMS = "all"
+"""The name of the slice with every item, and of its only value."""
+
+COMPLETE, FAILED, IMPORTED, BUILT_IN = "complete", "failed", "imported", "built-in"
+
+
+class TableRow(SimpleNamespace):
+    """A row of a table; a declaration's row also has its `table` and `shown_name`, its name for people."""
+
+
+class BenchmarkRow(TableRow):
+    """A benchmark; its `title` ends with its label, `subject` is the declared title, `provenance` its source in words.
+
+    It has counts of its items: n_items, n_scorable, n_repos, languages and subsets of scorable items, and `why_not`.
+    `label` marks data other than the published benchmark. Own data (`is_own`) and published results (`is_edition`) are
+    scored by the rules of `kind`.
+    """
+
+
+class ProtocolRow(TableRow):
+    """A protocol; `task` is set if several of its tasks have runs and this is the protocol for one of them."""
+
+    @property
+    def short(self) -> str:
+        """Its name without the benchmark (`chunking-v1`), followed by the task's name if `task` is set."""
+        name = self.name.partition("@")[2] or self.name
+        return f"{name}/{self.task.partition('/')[2]}" if self.task else name
+
+
+class RunRow(TableRow):
+    """A run with its `kind`, the key of KIND_LOOKS it is `drawn` with, its `provenance`, and the chunks it searches.
+
+    `short_name` is the retriever's title, or the system's id if that is missing or ambiguous, `by` the addition to it:
+    the chunker, or what an agent is made of. `cost`, `usage` and `submission` are its rows of these tables or None.
+    `comparable`: it answered the whole benchmark, so that its scores may be compared with others.
+    """
+
+
+def run_kinds(lake: Lake) -> pl.LazyFrame:
+    """The table `runs` with a column `kind`: `oracle`, `baseline`, `agent`, or else `retriever`."""
+    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
+    tagged = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline")).select("name").collect()
+    kinds = {
+        "oracle": pl.col("retriever") == "oracle",
+        "baseline": pl.col("retriever").is_in(tagged["name"].implode()),
+        "agent": pl.col("run_id").is_in(agents["run_id"].implode()),
+    }
+    first = [pl.when(is_it).then(pl.lit(kind)) for kind, is_it in kinds.items()]
+    return lake.scan("runs").with_columns(kind=pl.coalesce(*first, pl.lit("retriever")))
 
 
 def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
@@ -42,7 +91,6 @@ def chunk_counts(lake: Lake, tasks: Sequence[TableRow]) -> pl.LazyFrame:
 
 
 _D = TypeVar("_D", bound=TableRow)
-MAX_STEPS = 20
 _USED = {
     "Tokens": "n_tokens", "US dollars": "usd", "Seconds": "seconds", "Turns": "n_turns", "Tool calls": "n_calls",
 }  # fmt: skip
@@ -62,8 +110,6 @@ class TablesRead:
         self.protocols = self._declared("protocols", ProtocolRow, task="")
         for protocol in self.protocols.values():
             protocol.primary = Primary(**protocol.primary)
-            if protocol.primary.aggregate not in AVERAGES:
-                raise unknown_name(protocol.primary.aggregate, "average", AVERAGES, code=Exit.INVALID)
         self.tasks, self.metrics, self.chunkers, self.retrievers = (
             self._declared(name, TableRow) for name in ("tasks", "metrics", "chunkers", "retrievers")
         )
@@ -222,32 +268,3 @@ def _run(row: _Row, cost: _Row | None, usage: _Row | None, submission: _Row | No
     is_own = run.origin == BUILT_IN or run.format in PROGRAMS
     run.provenance = "run here" if is_own else f"scored here from the submitted {answers}"
     return run
-
-
-def coverage_by_step(lake: Lake, granularities: Mapping[str, str], max_steps: int = MAX_STEPS) -> pl.DataFrame:
-    """The mean coverage of all that was seen up to each step: run_id, protocol, granularity, step, coverage, n.
-
-    Steps count from 1. After its last step a trajectory keeps its coverage; one without steps has 0. The mean is over
-    the `n` items for which metric `<granularity>_auc`, the area under this curve, has a value.
-    """
-    of_run = ["run_id", "protocol", "granularity"]
-    item, kinds = [*of_run, "item_id"], {"protocol": pl.String(), "granularity": pl.String()}
-    ranked_by = pl.LazyFrame(list(granularities.items()), kinds, orient="row")
-    stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)
-    stored = stored.join(ranked_by, on=["protocol", "granularity"], how="semi")
-    # The curve is a cumulative sum of each step's gain in coverage, as whole numbers: the order of items cannot matter.
-    covered = in_steps(pl.col("n_cumulative_hit") / pl.col("n_gold"))
-    gains = stored.sort(*item, "step").with_columns(gain=covered - covered.shift(1).over(item).fill_null(0))
-    by_step = gains.group_by(*of_run, "step").agg(pl.col("gain").sum())
-    areas = lake.scan("aggregates").filter(pl.col("metric") == pl.format("{}_auc", "granularity"), slice=ALL_ITEMS)
-    # A mean over many orders, such as the random baseline, has no steps and is left out.
-    items = areas.filter(pl.col("n") > 0).select(*of_run, "n").join(stored, on=of_run, how="semi")
-    steps = pl.LazyFrame({"step": range(1, max_steps + 1)}, schema={"step": pl.Int64})
-    return (
-        items.join(steps, how="cross")
-        .join(by_step, on=[*of_run, "step"], how="left")
-        .sort(*of_run, "step")
-        .with_columns(coverage=from_steps(pl.col("gain").fill_null(0).cum_sum().over(of_run)) / pl.col("n"))
-        .select(*of_run, "step", "coverage", "n")
-        .collect()
-    )

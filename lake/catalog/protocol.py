@@ -6,7 +6,8 @@ from typing import Literal
 from lake.averages import Aggregate
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100)  # a run records at which of them equal scores were cut apart
-BUDGETS = (2_000, 8_000, 32_000)  # non-whitespace characters of new lines: a short, a usual and a generous context
+USUAL_BUDGET = 8_000  # non-whitespace characters of new lines
+BUDGETS = (2_000, USUAL_BUDGET, 32_000)  # a short, a usual and a generous context
 DEPTHS = (5, 10, 20)  # numbers of results after which a ranking is scored as a context; agents have no such cut-offs
 MAX_VALUES = 24  # values of a slice on a board, those with the most items; the others are only in `aggregates`
 GRANULARITIES = ("file", "symbol", "span", "line")  # the units in which contexts are compared; a span is of bytes

@@ -58,6 +58,18 @@ class Aggregates(dy.Schema):
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
 
 
+LEDGER_TITLES = {
+    "found": "found",
+    "past_budget": "ranked too low",
+    "seen": "read, then dropped",
+    "other_lines": "right file, other lines",
+    "not_returned": "file never returned",
+    "unreachable": "not in the index",
+    "no_answer": "no answer",
+}
+"""Class of the ledger → its title, in the order of the bars."""
+
+
 class Ledger(dy.Schema):
     """What happened to an item's gold in a run: each class takes its share of what the classes before it leave.
 
@@ -70,8 +82,7 @@ class Ledger(dy.Schema):
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
         """The classes add up to the item's gold."""
-        parts = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
-        return (pl.sum_horizontal(parts) - pl.col("n_gold")).abs() <= 1e-12 * pl.col("n_gold")
+        return (pl.sum_horizontal(list(LEDGER_TITLES)) - pl.col("n_gold")).abs() <= 1e-12 * pl.col("n_gold")
 
 
 class LedgerMeans(dy.Schema):

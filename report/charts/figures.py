@@ -14,13 +14,9 @@ from markupsafe import Markup
 from lake.engine import Engine, InThisProcess
 from report.format import visible
 
-FIGURES = "figures"
-"""The folder of the site with the figures' files."""
-
-LONG, _MAX_LABEL = 32, 24
-SHADES = 4
-"""Number of shades of a kind's colour. A system has the same shade in every picture, unless it is taken by another."""
-
+FIGURES = "figures"  # the folder of the site with the figures' files
+LONG, _MAX_LABEL = 32, 24  # characters of labels
+SHADES = 4  # of a kind's colour; a system has the same shade in every picture, unless it is taken by another
 ORACLE_KIND = "oracle"
 _artists: list[tuple[Executor, Path | None]] = [(InThisProcess(), None)]
 """A stack: the executor that draws, and the site that figures are written to (None: no files)."""
@@ -106,11 +102,10 @@ def draw(function: str, *what: object, about: Sequence[str] = ()) -> Future[str]
 
 def _drawn(function: str, what: Sequence[object], files: Sequence[object]) -> str:
     # Imported only in the process that draws: Altair and Vega take long to import.
-    drawing, plots = (import_module(f"report.charts.{name}") for name in ("drawing", "plots"))
     module, _, name = function.partition(".")
-    picture = str(getattr({"drawing": drawing, "plots": plots}[module], name)(*what))
+    picture = str(getattr(import_module(f"report.charts.{module}"), name)(*what))
     if files:
-        drawing.write_figure(files[0], picture, *files[1:])
+        import_module("report.charts.drawing").write_figure(files[0], picture, *files[1:])
     return picture
 
 

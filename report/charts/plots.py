@@ -52,12 +52,10 @@ def _forest_layers(has_zero: bool) -> str:  # positional, for the cache
     return as_json(layers)
 
 
+# With more curves, or with two of the same shade, each gets its own plot, with the others faintly behind.
 MOST_TOGETHER = 6
-"""With more curves, or with two of the same shade, each gets its own plot, with the others faintly behind."""
-
+# As wide as a telephone, on which the names at the ends are replaced by a legend below.
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 330, 260, 16
-"""As wide as a telephone, on which the names at the ends are replaced by a legend below."""
-
 _PANEL, _PANEL_HIGH = 290, 140
 _APART, _BEYOND, _ABOVE, _MOST_MARKS = 0.03, 1.25, 1.06, 8
 _DASHED = ("baseline", "oracle")

@@ -11,6 +11,7 @@ from typing import Annotated, BinaryIO
 from urllib.parse import urlsplit
 
 import typer
+from rich.filesize import decimal
 
 from lake.benchmarks import protocols_called
 from lake.console import (
@@ -33,7 +34,6 @@ from lake.text import counted, listed
 from report.build import build, publishers
 from report.editions import EDITIONS, LakeWithEditions
 from report.folder import MANIFEST, Manifest, manifest_in
-from report.format import size
 from report.items.licences import ItemText
 
 DEFAULT_SITE = Path("site/public")
@@ -66,14 +66,14 @@ def _build(
     store = Lake(lake) if published == "none" else LakeWithEditions(lake, Path(published))
     check_whole(lake)
     earlier = _earlier(since / MANIFEST if since.is_dir() else since) if since else None
-    built = build(store, site, console.say, earlier, _address(url), item_text)
+    built = build(store, site, earlier, _address(url), item_text)
     files = built.manifest.files
     n_pages = sum(name.endswith(".html") for name in files)
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
     )
     outcome.tally = PartCounts(current=set(files)) if built.is_current else PartCounts(made=set(files))
-    n_bytes = size(sum(file.bytes for file in files.values()))
+    n_bytes = decimal(sum(file.bytes for file in files.values()))
     outcome.warnings.append(f"{counted(len(files), 'file')}, {n_bytes}; open {site / 'index.html'}")
     raise typer.Exit(console.finish("report", outcome))
 
@@ -197,4 +197,4 @@ def _publish(
     n_bytes = sum(file.stat().st_size for file in written.iterdir())
     # PUBLISHED need not be given for the default folder of editions.
     chosen = "" if output.resolve() == EDITIONS.resolve() else f" PUBLISHED={shlex.quote(str(output))}"
-    Console().say(typed(f"wrote {written}: {size(n_bytes)}; next: make report{chosen}"))
+    Console().say(typed(f"wrote {written}: {decimal(n_bytes)}; next: make report{chosen}"))

@@ -13,8 +13,7 @@ from lake.pools import POOL, chunks_of, files_of, own_pool
 from lake.relevance import RELEVANCE, JudgementInputs
 from lake.store import Lake, contents_of
 
-NOTHING = "-"
-"""A document of grade 0 in the qrels of an item without relevant documents, so that other tools count the item."""
+NOTHING = "-"  # of grade 0 in the qrels of an item without relevant documents, so that other tools count the item
 
 
 class ExportedRun:

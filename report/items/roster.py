@@ -6,25 +6,19 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.catalog.protocol import USUAL_BUDGET
 from lake.pools import own_pool
 from lake.tables import UNSEARCHED
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.verdict import reference_of
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, shown_rows
-from report.models import RunRow
+from report.leaderboard.gold_ledger import largest_class, shown_rows
 from report.render import data_file, packed
+from report.tables_read import RunRow
 
-CONTEXT_BUDGET = 8_000
-"""Non-whitespace characters at which rankings are cut to be compared with contexts, as in the protocols of contexts."""
-
-N_RETRIEVERS, N_AGENTS = 1, 2
-"""Numbers of retrievers and agents shown by default; without agents one retriever more is shown."""
-
-RAW_BYTES = 1_000_000
-"""Size of JSON per file before compression, which reduces it to about a fifth."""
-
-NO_CLASS = "-"
-"""The character for an item without a ledger class: it is not scorable or has no gold."""
+N_RETRIEVERS, N_AGENTS = 1, 2  # shown by default; without agents one retriever more is shown
+RAW_BYTES = 1_000_000  # JSON per file before compression, which reduces it to about a fifth
+NO_CLASS = "-"  # stands for an item without a ledger class: it is not scorable or has no gold
 
 
 class Roster:
@@ -39,7 +33,7 @@ class Roster:
         self.numbers = pl.LazyFrame({"run_id": ids, "run": range(len(ids))}, kinds)
         primary = board.primary
         is_budget = primary.granularity == "line" or primary.rule.cut == "budget"
-        self.budget = (primary.k or CONTEXT_BUDGET) if is_budget else 0
+        self.budget = (primary.k or USUAL_BUDGET) if is_budget else 0
         self.depth = primary.k or 10
 
     @cached_property

@@ -14,25 +14,14 @@ from lake.pools import stratified
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
-N_SAMPLED = 100
-"""Size of a sample of a benchmark's items, stratified by repository."""
-
-MANY_ITEMS = 2_000
-"""With more items, only a sample is shown by default: text takes 4 to 40 kB per item."""
-
-LINES_AROUND = 8
-
-_MAX_LINE = 400
-"""Longer lines are cut: they are generated and not readable."""
-
-_MAX_LINES = 3_000
-"""Maximum number of lines shown per item; files with gold come first."""
-
-_MAX_CHARACTERS = 400_000
-"""Longer files are shown without syntax highlighting, which would take long."""
-
-_LINES_OF_FILE = 1 << 40
-"""More lines than any file has: file and line become one number, which is faster to group by than four columns."""
+# Limits, each with its reason or unit.
+N_SAMPLED = 100  # items in a sample of a benchmark, stratified by repository
+MANY_ITEMS = 2_000  # with more, only a sample is shown by default: text takes 4 to 40 kB per item
+LINES_AROUND = 8  # each span of gold
+_MAX_LINE = 400  # characters; longer lines are cut: they are generated and not readable
+_MAX_LINES = 3_000  # shown per item; files with gold come first
+_MAX_CHARACTERS = 400_000  # of a file with syntax highlighting, which would take long
+_LINES_OF_FILE = 1 << 40  # more than any has: file and line become one number, faster to group by than four columns
 
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 

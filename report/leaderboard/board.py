@@ -12,8 +12,7 @@ from lake.errors import lookup
 from lake.text import counted
 from lake.verdict import Pairs, by_pair
 from report.format import score, visible
-from report.models import ALL_ITEMS, FAILED, MEASURE, ProtocolRow, RunRow, TableRow
-from report.tables_read import TablesRead
+from report.tables_read import ALL_ITEMS, FAILED, MEASURE, ProtocolRow, RunRow, TableRow, TablesRead
 
 Measure = tuple[str, str, int]
 Grid = np.ndarray[tuple[int, ...], np.dtype[Any]]

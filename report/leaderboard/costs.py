@@ -7,14 +7,13 @@ from typing import Any, NamedTuple
 
 from lake.usage import first_gold, pareto_front
 from lake.verdict import repair_sentence
-from report.charts.figures import SHADES, Curve, Figure
+from report.charts.figures import SHADES, Curve
 from report.format import count, score, two_digits
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.pictures import figure_of, labels_of
-from report.models import RunRow
+from report.tables_read import RunRow
 
-MOST_NAMED = 6
-"""Labelled systems in a picture, at most (and SHADES per kind): more could not be told apart."""
+MOST_NAMED = 6  # labelled systems in a picture (and SHADES per kind): more could not be told apart
 
 
 class Offer(NamedTuple):
@@ -26,19 +25,11 @@ class Offer(NamedTuple):
     value: float
 
 
-class Frontier(NamedTuple):
-    """The Pareto frontier for one cost; `offers` are those on it, the cheapest first, with cost and score as shown."""
-
-    column: Column
-    figure: Figure
-    offers: Sequence[tuple[Offer, str, str]]
-
-
 def costs_of(board: Board) -> dict[str, Any]:
     """Rows with known costs, agents' usage, and a frontier per cost; `repair` is None if no outcome is known."""
     lake, protocol, primary = board.facts.lake, board.protocol.name, board.primary
 
-    def by(what: str, title: str, costs: Iterable[tuple[BoardRow, float | None]]) -> Frontier | None:
+    def by(what: str, title: str, costs: Iterable[tuple[BoardRow, float | None]]) -> dict[str, Any] | None:
         known = [(row, cost, row.number) for row, cost in costs]
         offers = [Offer(row, primary, cost, n) for row, cost, n in known if cost is not None and n is not None]
         return _frontier(board, offers, what, (title, primary.title), two_digits)
@@ -70,7 +61,7 @@ def costs_of(board: Board) -> dict[str, Any]:
 
 
 @cache
-def by_characters(board: Board, granularity: str, metric: str) -> Frontier | None:
+def by_characters(board: Board, granularity: str, metric: str) -> dict[str, Any] | None:
     """The frontier of a metric by characters read; None if fewer than two systems have both numbers."""
     columns = [column for column in board.columns if column.measure[:2] == (granularity, metric)]
     offers = [
@@ -85,8 +76,11 @@ def by_characters(board: Board, granularity: str, metric: str) -> Frontier | Non
 
 def _frontier(
     board: Board, offers: Iterable[Offer], what: str, titles: tuple[str, str], shown: Callable[[float], str]
-) -> Frontier | None:
-    """The frontier of some offers with its figure; None if there are fewer than two systems."""
+) -> dict[str, Any] | None:
+    """The frontier's `column`, `figure` and `offers`, the cheapest first, with cost and score as shown.
+
+    None if there are fewer than two systems.
+    """
     # Equal offers of a system at two cut-offs count once; a cost of 0 has no place on a logarithmic axis.
     once = {(offer.row.run.run_id, offer.cost, offer.value): offer for offer in reversed([*offers]) if offer.cost > 0}
     ordered = sorted(once.values(), key=lambda offer: (offer.cost, offer.value, offer.row.run.run_id))
@@ -119,7 +113,7 @@ def _frontier(
         for offer in ordered
     ]  # fmt: skip
     figure = figure_of(board, what, heading, "plots.line_chart", drawn, numbers)
-    return Frontier(ordered[0].column, figure, priced)
+    return {"column": ordered[0].column, "figure": figure, "offers": priced}
 
 
 def _labels(offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:

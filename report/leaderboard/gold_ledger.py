@@ -2,41 +2,26 @@
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import polars as pl
 
+from lake.tables.evaluated import LEDGER_TITLES
 from report.leaderboard.board import Board, BoardRow
 
-LEDGER_TITLES = {
-    "found": "found",
-    "past_budget": "ranked too low",
-    "seen": "read, then dropped",
-    "other_lines": "right file, other lines",
-    "not_returned": "file never returned",
-    "unreachable": "not in the index",
-    "no_answer": "no answer",
-}
-"""Class of the ledger → its title, in the order of the bars."""
-
 N_RETRIEVERS, N_AGENTS = 2, 3
-_NARROW = 0.045
-"""Shares below this are too narrow to contain their number; the table next to the bar has it."""
+_NARROW = 0.045  # shares below it are too narrow to contain their number; the table next to the bar has it
 
 
-class GoldShare:
-    """A part of a bar; a share above 0 is never shown as 0 per cent."""
-
-    def __init__(self, name: str, title: str, share: float) -> None:
-        self.name, self.title, self.share = name, title, share
-        self.percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
-        self.words = f"{title} {self.percent}"
-        self.width = f"{100 * share:.3f}%"
-        self.is_narrow = share < _NARROW
-
-
-def shares_in(amounts: Mapping[str, float]) -> list[GoldShare]:
-    """The classes with a share above 0, in the order of LEDGER_TITLES."""
-    return [GoldShare(name, title, amounts[name]) for name, title in LEDGER_TITLES.items() if amounts.get(name)]
+def shares_in(amounts: Mapping[str, float]) -> list[dict[str, Any]]:
+    """The classes with a share above 0 (never shown as 0 per cent) as parts of a bar, in the order of LEDGER_TITLES."""
+    parts = []
+    for name, title in LEDGER_TITLES.items():
+        if share := amounts.get(name):
+            percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
+            part = {"name": name, "title": title, "share": share, "percent": percent, "words": f"{title} {percent}"}
+            parts.append(part | {"width": f"{100 * share:.3f}%", "is_narrow": share < _NARROW})
+    return parts
 
 
 def largest_class() -> pl.Expr:
@@ -60,7 +45,7 @@ def ledger_of(board: Board) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 
 @cache
-def shares_of(board: Board) -> dict[str, tuple[list[GoldShare], float | None]]:
+def shares_of(board: Board) -> dict[str, tuple[list[dict[str, Any]], float | None]]:
     """Run → the shares of the gold of the board's items, and its precision; either may be missing."""
     ledger = ledger_of(board)[board.slice[1]]
     return {run_id: (shares_in(amounts), amounts.get("precision")) for run_id, amounts in ledger.items()}

@@ -10,7 +10,7 @@ from lake.averages import AVERAGES, ITEM, REPOSITORY, Aggregate
 from lake.verdict import which_matters_more
 from report.format import count, number_key, place_of, score, title_of, visible
 from report.leaderboard.board import Board, BoardRow, Cell
-from report.models import ALL_ITEMS
+from report.tables_read import ALL_ITEMS
 
 HEAT_STEPS = 8
 
@@ -67,18 +67,11 @@ def choices_of(board: Board) -> dict[str, Any] | None:
     }
 
 
-N_SHOWN = 15
-"""Rows in the page itself; the others are loaded on demand, and are in the page with every number."""
-
-COARSE, FINE = 2, 3
-_NARROW = 0.04
-"""If the median interval is narrower than this, three decimals are shown instead of two."""
-
-_FAR = 2.0
-"""The axis is not stretched to baselines beyond this multiple of the systems' reach: they are named at its edge."""
-
-_LEVELS = ("line", "file", "symbol", "span")
-"""The order of granularities in the switch; others follow in the board's order."""
+N_SHOWN = 15  # rows in the page itself; the others are loaded on demand, and are in the page with every number
+COARSE, FINE = 2, 3  # decimals
+_NARROW = 0.04  # median width of intervals below which more decimals are shown
+_FAR = 2.0  # multiple of the systems' reach beyond which baselines are named at the edge of the axis
+_LEVELS = ("line", "file", "symbol", "span")  # in the order of the switch; others follow in the board's order
 
 
 class MainTable:

@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 
 from lake.averages import AVERAGES
+from lake.catalog.protocol import USUAL_BUDGET
 from lake.text import counted
 from report.charts.figures import LONG, ORACLE_KIND, Curve, Figure, cut, draw
 from report.format import count, score, signed, slug
 from report.leaderboard.board import Board
-from report.models import ALL_ITEMS, RunRow
+from report.tables_read import ALL_ITEMS, RunRow
 
-SAME = 5e-4
-"""Differences up to this size, which no page shows, count as ties."""
+SAME = 5e-4  # differences up to this size, which no page shows, count as ties
 
 
 def ways_to_count(boards: Sequence[Board]) -> dict[str, Any]:
@@ -81,12 +81,8 @@ def pool_sizes(boards: Sequence[Board]) -> dict[str, Any] | None:
     return {"board": first, "sizes": sizes, "lines": lines, "figure": figure}
 
 
-MAX_CURVES = 8
-"""Maximum number of curves in a picture: more could not be told apart. The table has them all."""
-
+MAX_CURVES = 8  # in a picture: more could not be told apart; the table has them all
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
-_BUDGET = 8_000
-"""The budget of line F1 shown if the board's primary metric depends on how files are cut into chunks."""
 
 
 def figure_of(
@@ -159,8 +155,9 @@ def steps_of(board: Board) -> dict[str, Any] | None:
 
 def chunk_sizes(board: Board) -> dict[str, Any] | None:
     """Line scores by mean chunk size, for families of chunkers with one retriever in at least three sizes, or None."""
+    # Where the primary metric depends on how files are cut into chunks, line F1 is shown.
     f1s = [column for column in board.columns if column.metric == "line_f1"]
-    near = min(f1s, key=lambda column: abs(column.k - _BUDGET), default=None)
+    near = min(f1s, key=lambda column: abs(column.k - USUAL_BUDGET), default=None)
     column = board.primary if board.primary.granularity == "line" else near
     if column is None:
         return None

@@ -25,14 +25,10 @@ from lake.verdict import (
 )
 from report.format import between, share, signed, two_digits, visible
 from report.leaderboard.board import Board, BoardRow, Column
-from report.models import MEASURE
+from report.tables_read import MEASURE
 
-DIGITS = 2
-"""Decimals in a verdict: the next one would be far below the width of intervals."""
-
-
-LEVELS = ("line", "file")
-"""The granularities by which an agent is compared with a retriever, if a benchmark has both."""
+DIGITS = 2  # decimals in a verdict: the next one would be far below the width of intervals
+LEVELS = ("line", "file")  # the granularities by which an agent is compared with a retriever, if a benchmark has both
 
 
 @cache

@@ -12,20 +12,13 @@ from lake.averages import FEWEST_REPOS
 HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
 """The simulated distributions of items' scores."""
 
-MEANS = (0.02, 0.1, 0.35, 0.65, 0.9, 0.98)
-"""The true means."""
-
+MEANS = (0.02, 0.1, 0.35, 0.65, 0.9, 0.98)  # the true means
 REPOSITORIES = (2, 4, 6, 8, 15, 40)
 """The simulated numbers of repositories; if too few to be the unit, the truth is the mean of these repositories."""
 
-ALIKE = (0.0, 0.05, 0.2, 0.4)
-"""The simulated intraclass correlations of the items of a repository."""
-
-N_SETS = 4_000
-"""Simulated data sets per cell: enough to estimate 95 % within 0.7 points."""
-
-TABLE = Path(__file__).with_name("simulated_coverage.csv")
-"""Written by `python -m tests.coverage_simulation`."""
+ALIKE = (0.0, 0.05, 0.2, 0.4)  # the simulated intraclass correlations of the items of a repository
+N_SETS = 4_000  # simulated data sets per cell: enough to estimate 95 % within 0.7 points
+TABLE = Path(__file__).with_name("simulated_coverage.csv")  # written by `python -m tests.coverage_simulation`
 
 
 @cache

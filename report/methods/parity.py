@@ -1,6 +1,6 @@
 """Results compared with other implementations' (a table by `python -m tests.parity`), and with prior expectations."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -53,19 +53,11 @@ EXPECTATIONS: Sequence[Expectation] = (
 )
 
 
-class ExpectedOutcome(NamedTuple):
-    """Two systems, the one expected to be better first; without `rows` and their comparison if not run."""
+def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[dict[str, Any]]]]:
+    """The expectations on benchmarks of the lake, by whose rules they are scored, with the pairs that test them.
 
-    measured: str
-    names: tuple[str, str]
-    status: str
-    why: str
-    rows: tuple[BoardRow, ...] = ()
-    pair: Mapping[str, Any] | None = None
-
-
-def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]]]:
-    """The expectations on benchmarks of the lake, by whose rules they are scored, with the pairs that test them."""
+    A pair has its `names`, the one expected to be better first, and its `rows` and comparison (`pair`) if it was run.
+    """
     by_rule: dict[str, list[str]] = {}
     for name, protocol in facts.protocols.items():
         if protocol.benchmark in facts.benchmarks:
@@ -78,7 +70,7 @@ def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[ExpectedOutcome]
     ]
 
 
-def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[ExpectedOutcome]:
+def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[dict[str, Any]]:
     board = build_board(facts, facts.protocols[protocol])
     over = f"{board.averaging}, {board.n_items:,} items"
     measured = f"{board.benchmark.title}, {board.protocol.short}: {board.primary.title}, {over}"
@@ -97,10 +89,12 @@ def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Ite
             note = f", {ITEM_NOTE}" if pair and pair["unit"] == ITEM else ""
             why = f"on the board: {IN_WORDS.get(verdict, verdict)}{note}" if verdict else "too few items"
             systems, status = (better.run.system, worse.run.system), _STATUS.get(verdict or "", UNTOLD)
-            yield ExpectedOutcome(measured, systems, status, why, (better, worse), pair if verdict else None)
+            outcome = {"measured": measured, "names": systems, "status": status, "why": why}
+            yield outcome | {"rows": (better, worse), "pair": pair if verdict else None}
         if not first.keys() & second.keys():
             missing = [name for name in names if name not in rows] or [names[0]]
-            yield ExpectedOutcome(measured, names, NOT_RUN, f"no run of {' and '.join(missing)} in this lake")
+            why = f"no run of {' and '.join(missing)} in this lake"
+            yield {"measured": measured, "names": names, "status": NOT_RUN, "why": why, "rows": (), "pair": None}
 
 
 PARITY_TABLE = Path(__file__).with_suffix(".csv")

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.verdict import IN_WORDS, INSEPARABLE, PAIR_ALONE, both_ways
 from report.format import COMPARE, number_key, page_path, run_key, slug, title_of, visible
 from report.leaderboard.board import Board, Grid, grids
-from report.leaderboard.gold_ledger import LEDGER_TITLES, largest_class, ledger_of
+from report.leaderboard.gold_ledger import largest_class, ledger_of
 from report.leaderboard.verdicts import DIGITS, PAIR_SENTENCES, board_verdict
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, packed, packed_json

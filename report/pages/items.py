@@ -4,22 +4,20 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from lake.tables.evaluated import LEDGER_TITLES
 from report.format import page_path, run_key, slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.roster import Roster, class_texts, classes_of, listing, shards
 from report.items.texts import LINES_AROUND, chosen, texts_by_item
-from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file, packed_json
-from report.tables_read import TablesRead
 
 _PATH = "items/index.html"
 _SAID = (
     "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
 )  # fmt: skip
 
-FIRST = 10
-"""Items listed in the page itself, for readers without scripts."""
+FIRST = 10  # items listed in the page itself, for readers without scripts
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:
@@ -110,8 +108,6 @@ def _page(material: SiteMaterial, roster: Roster) -> Page:
     return Page(page_path("items", name), title_of_page, "items_of.html", values, description, files)
 
 
-def _entries(facts: TablesRead) -> list[tuple[str, str]]:
-    return [("Items", _PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
-
-
-ITEM_PAGES = Publisher("items", 70, __doc__, _pages, _entries)
+ITEM_PAGES = Publisher(
+    "items", 70, __doc__, _pages, lambda facts: [("Items", _PATH)] * any(map(facts.boards, facts.benchmarks))
+)

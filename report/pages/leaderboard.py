@@ -16,10 +16,9 @@ from report.leaderboard.main_table import MainTable, average_table, choices_of, 
 from report.leaderboard.pictures import chunk_sizes, pool_sizes, steps_of, ways_to_count
 from report.leaderboard.verdicts import beats, board_sentence, reference_row, sentences
 from report.methods.interval_coverage import coverage_note
-from report.models import IMPORTED, MEASURE
 from report.publisher import Page, Publisher, SiteMaterial
 from report.render import data_file
-from report.tables_read import TablesRead
+from report.tables_read import IMPORTED, MEASURE, TablesRead
 
 _NUMBERS = tuple(name for average in AVERAGES for name in average_columns(average))
 MEASURE_FIELDS = (
@@ -175,7 +174,7 @@ def _files(section: Mapping[str, Any]) -> dict[str, bytes]:
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
                 "chunks": run.n_chunks,
-                "ledger": [[share.name, share.title, round(share.share, 4)] for share in shares],
+                "ledger": [[share["name"], share["title"], round(share["share"], 4)] for share in shares],
                 "precision": precision,
             }
             for row in rows

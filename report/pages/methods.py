@@ -8,18 +8,17 @@ from lake.catalog.protocol import MAX_VALUES
 from lake.relevance import disjoint
 from lake.store import Lake
 from lake.tables import FLAGS
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.text import counted
 from lake.verdict import SENTENCES
 from report.format import DASH, count
 from report.leaderboard.board import Board, columns_of
-from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.leaderboard.verdicts import BREADTH, LATE, REDUNDANT
 from report.methods.interval_coverage import MEANS, N_SETS, simulated_coverage
 from report.methods.parity import outcomes, parity_rows
-from report.models import ALL_ITEMS, MEASURE, BenchmarkRow
 from report.pages.systems import LEAST_ITEMS
 from report.publisher import Page, Publisher, SiteMaterial
-from report.tables_read import TablesRead
+from report.tables_read import ALL_ITEMS, MEASURE, BenchmarkRow, TablesRead
 
 _PATH = "methods.html"
 
@@ -143,8 +142,8 @@ def _differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
             if (row := known.get((protocol.name, *column.measure)))
         ]
         title = facts.benchmarks[benchmark].title
-        differences.append({"benchmark": title, "first": shown[0], "other": protocol, "rows": rows})
-    return [each for each in differences if each["rows"]]
+        differences += [{"benchmark": title, "first": shown[0], "other": protocol, "rows": rows}] if rows else []
+    return differences
 
 
 METHODS_PAGES = Publisher("methods", 85, __doc__, _pages, lambda _: [("Methods", _PATH)])

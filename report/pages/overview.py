@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 
 from lake.averages import ITEM_NOTE
+from lake.tables.evaluated import LEDGER_TITLES
 from report.charts.figures import Figure, Point
 from report.format import run_key, score
 from report.leaderboard.board import Board, BoardRow, Column
 from report.leaderboard.costs import by_characters
-from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_of, shown_rows
+from report.leaderboard.gold_ledger import shares_of, shown_rows
 from report.leaderboard.pictures import figure_of, ways_to_count
 from report.leaderboard.verdicts import agents_sentence, best_agents, board_sentence, reference_row
-from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
-from report.tables_read import TablesRead
+from report.tables_read import RunRow, TablesRead
 
 _PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
@@ -48,7 +48,7 @@ def _pages(material: SiteMaterial) -> Iterator[Page]:
     ]
     ledgers = [(board, bars) for board, bars in zip(known, bars_of, strict=True) if bars]
     # Benchmarks with agents come first: their ledgers also show what was read and then dropped.
-    ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
+    ledgers.sort(key=lambda ledger: not any(part["name"] == "seen" for _, _, parts, _ in ledger[1] for part in parts))
     # Line coverage by characters read, agents first; without any, the first by a primary metric.
     by_agents = sorted(known, key=lambda board: not any(row.run.has_steps for row in board.rows))
     covered = [by_characters(board, "line", "line_coverage") for board in by_agents]

@@ -10,8 +10,8 @@ from lake.verdict import BETTER, EQUIVALENT, IN_WORDS, TOO_FEW, WORSE
 from report.format import page_path
 from report.leaderboard.board import Board
 from report.leaderboard.verdicts import PAIR_SENTENCES
-from report.models import RunRow
 from report.publisher import Page, Publisher, SiteMaterial
+from report.tables_read import RunRow
 
 
 def _pages(material: SiteMaterial) -> Iterator[Page]:

@@ -8,24 +8,20 @@ import numpy as np
 import polars as pl
 
 from lake.pools import stratified
+from lake.tables.evaluated import LEDGER_TITLES
 from lake.verdict import reference_of
 from report.downloads import table_files
 from report.format import number_key, place_of, score
 from report.leaderboard.board import Board, BoardRow, Grid, grids
-from report.leaderboard.gold_ledger import LEDGER_TITLES, shares_in, shares_of
+from report.leaderboard.gold_ledger import shares_in, shares_of
 from report.leaderboard.verdicts import in_words, profile
-from report.models import ALL_ITEMS, RunRow
 from report.pages.data import written
 from report.pages.leaderboard import PUBLISHED_AGAIN
 from report.publisher import Page, Publisher, SiteMaterial
+from report.tables_read import ALL_ITEMS, RunRow
 
-LEAST_ITEMS = 5
-"""Slices with fewer items are not listed among the largest differences."""
-
+LEAST_ITEMS = 5  # slices with fewer are not listed among the largest differences
 N_ITEMS, N_APART = 10, 3
-
-Picked = Mapping[str, Any]
-"""An item's `item_id` and `value`, the `other` system's value and the `difference` or None, and its gold `shares`."""
 
 
 def systems_on(board: Board, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
@@ -77,8 +73,11 @@ def _numbers(board: Board) -> Mapping[str, list[dict[str, Any]]]:
     return by_run
 
 
-def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
-    """Run → items `won` and `lost` most clearly against :func:`reference_run`, and `drawn` by a seed for all."""
+def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]:
+    """Run → items `won` and `lost` most clearly against :func:`reference_run`, and `drawn` by a seed for all.
+
+    An item has its value, the `other` run's and the `difference`, null if unknown, and the `shares` of its gold.
+    """
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
         return {}
@@ -104,7 +103,7 @@ def items_of(board: Board) -> Mapping[str, Mapping[str, Sequence[Picked]]]:
     numbers = pl.LazyFrame(shown, kinds, orient="row").fill_nan(None)
     numbers = numbers.with_columns(difference=pl.col("value") - pl.col("other"))
     rows = numbers.join(ledger, on=["run_id", "item_id"], how="left", maintain_order="left").collect()
-    picked: dict[str, dict[str, list[Picked]]] = {run: {"won": [], "lost": [], "drawn": []} for run in against}
+    picked: dict[str, dict[str, list[Any]]] = {run: {"won": [], "lost": [], "drawn": []} for run in against}
     for row in rows.iter_rows(named=True):
         picked[row["run_id"]][row["part"]].append(row | {"shares": shares_in(row)})
     return picked

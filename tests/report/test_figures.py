@@ -14,8 +14,7 @@ from report.charts.figures import KIND_LOOKS, SHADES, Curve, Figure, Point, cut,
 from report.charts.plots import MOST_TOGETHER, _shades, forest_chart, line_chart
 from report.leaderboard.board import build_board
 from report.leaderboard.pictures import SAME, pool_sizes, ways_to_count
-from report.models import ProtocolRow
-from report.tables_read import TablesRead
+from report.tables_read import ProtocolRow, TablesRead
 from tests.frames import write
 from tests.report.html import Element, page_of, table
 from tests.report.small_lake import TARGET, aggregated, run_id, write_boards, write_lake

@@ -3,7 +3,7 @@ from functools import partial
 
 import pytest
 
-from report.format import MAX_LENGTH, count, p_value, score, settings, signed, size, slug, two_digits, visible
+from report.format import MAX_LENGTH, count, p_value, score, settings, signed, slug, two_digits, visible
 from report.render import prose
 
 
@@ -37,7 +37,6 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
         (two_digits, (0.1234, 1.234, 12.34, 1234.5, None), ["0.12", "1.2", "12", "1,234", "–"]),
         (partial(two_digits, scale=1000), (0.0042,), ["4.2"]),
         (count, (12345, None), ["12,345", "–"]),
-        (size, (999, 12_345), ["999 bytes", "12.3 kB"]),
         (slug, ("repobench-r", "../../etc", "\u202e"), ["repobench-r", "etc", "unnamed"]),
     ],
 )

@@ -99,9 +99,9 @@ def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: P
     first = by_characters(board, *board.primary.measure[:2])
     assert first is not None
     systems = {row.run.system for row in board.rows if not row.run.baseline}
-    assert {line.partition(",")[0] for line in first.figure.numbers.splitlines()[1:]} == systems
+    assert {line.partition(",")[0] for line in first["figure"].numbers.splitlines()[1:]} == systems
     # Nothing on the frontier is worth less than what costs less.
-    values = [offer.value for offer, _, _ in first.offers]
+    values = [offer.value for offer, _, _ in first["offers"]]
     assert values == sorted(values)
 
 

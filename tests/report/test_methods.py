@@ -55,10 +55,9 @@ def test_expectations(tmp_path: Path, low: float, high: float, verdict: str, sta
         over = [{**row, "unit": unit}]
         write(lake, "comparisons", over, benchmark="repoeval", protocol=CHUNKING, fingerprint=unit)
         (_, (pair,)), *_ = outcomes(TablesRead(lake))
-        assert (pair.names, [row.number for row in pair.rows]) == ((SYNTAX, FIXED), [0.6, 0.58])
-        assert pair.pair
-        assert [pair.pair[name] for name in ("delta", "low", "high")] == [0.02, low, high]
-        assert (pair.status, pair.why) == (status, f"on the board: {shown}{note}")
+        assert (pair["names"], [row.number for row in pair["rows"]]) == ((SYNTAX, FIXED), [0.6, 0.58])
+        assert [pair["pair"][name] for name in ("delta", "low", "high")] == [0.02, low, high]
+        assert (pair["status"], pair["why"]) == (status, f"on the board: {shown}{note}")
 
 
 def test_an_expectation_of_systems_that_were_not_run_says_which(pages: dict[str, Element]) -> None:

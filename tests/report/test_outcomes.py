@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lake.store import Lake
+from lake.tables.evaluated import LEDGER_TITLES
 from report.format import run_key
 from report.leaderboard.board import Board, build_board
-from report.leaderboard.gold_ledger import LEDGER_TITLES
 from report.pages.compare import BoardOutcomes, coded_numbers, outcome_files
 from report.tables_read import TablesRead
 from tests.report.html import given

@@ -41,7 +41,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
         ("item/1", 0.5), ("item/0", 0.1), ("item/3", 0.1),
     ]  # fmt: skip
     assert [(item["item_id"], item["value"], item["other"]) for item in mine["lost"]] == [("item/4", 0.25, 0.5)]
-    assert [(share.title, share.percent) for share in mine["won"][0]["shares"]] == [
+    assert [(share["title"], share["percent"]) for share in mine["won"][0]["shares"]] == [
         ("found", "75 %"), ("ranked too low", "25 %"),
     ]  # fmt: skip
     # The item that cannot be scored is drawn for nobody; the reference is held against the first of the others.
