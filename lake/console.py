@@ -203,8 +203,7 @@ def _end_in_order(_: int, __: object) -> NoReturn:
 def split_names(values: Iterable[str] | str | None) -> list[str]:
     """Names from `a,b`, `a b` or several arguments, without duplicates, in order."""
     texts = [values] if isinstance(values, str) else list(values or [])
-    names = [name for text in texts for name in text.replace(",", " ").split()]
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(name for text in texts for name in text.replace(",", " ").split()))
 
 
 def split_systems(values: str, lake: Lake) -> list[str]:

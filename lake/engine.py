@@ -7,7 +7,6 @@ import ctypes
 import logging
 import multiprocessing
 import os
-import platform
 import re
 import secrets
 import signal
@@ -98,8 +97,7 @@ class Engine:
             raise WorkerDiedError("a worker was killed, probably because memory ran out", hint=hint) from error
 
 
-IN_PROCESS = Engine()
-BY_JOBS = Engine(None)
+IN_PROCESS, BY_JOBS = Engine(), Engine(None)
 
 
 @contextmanager
@@ -212,13 +210,13 @@ def _missing(what: str, start: str) -> GoldspanError:
 def worker(probe: Path | None = None) -> dict[str, str]:
     """The code digest, the package versions and the probe file's text as seen by the worker that runs this."""
     code = digest_of(frozenset(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py")))
-    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    packages = (f"{name} {version(name)}" for name in _PACKAGES)
     try:
         text = probe.read_text() if probe else ""
     except OSError:
         text = ""
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"code": code, "versions": f"Python {python}, {versions}", "probe": text}
+    versions = ", ".join(["Python {}.{}".format(*sys.version_info), *packages])
+    return {"code": code, "versions": versions, "probe": text}
 
 
 def parse_engine(text: str, lake: Path | None = None) -> Engine:

@@ -125,13 +125,12 @@ def fault_of(part: Part) -> str:
     try:
         *folders, file = part.path.parts[-len(part.folders) - 2 :]
         prefix = _digest_prefix((*folders, file.rsplit(".", 2)[0]))
-        is_whole = part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix)
+        if part.digest == _digest(part.path, part.path.stat().st_mtime_ns, prefix):
+            return ""
     except PermissionError:
         raise
     except OSError as error:
         return f"it cannot be read: {error.strerror or error}"
-    if is_whole:
-        return ""
     _check_format(part.path)
     return "it was changed or moved, or another version of Goldspan wrote it"
 

@@ -76,11 +76,6 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {unit if n == 1 else plural}"
 
 
-def number_of(value: float | None, form: str = ".3f") -> str:
-    """A number for printing, by default a score."""
-    return NO_VALUE if value is None else format(value, form)
-
-
 def percent(part: int, whole: int) -> str:
     """A share as `99.98 %`, rounded down so that only the whole is 100 %."""
     return f"{part * 10_000 // max(whole, 1) / 100:.2f} %"

@@ -15,8 +15,9 @@ from lake.pools import own_pool
 from lake.store import Lake
 from lake.tables import PROGRAMS
 from lake.text import counted, percent
-from lake.usage import coverage_by_step, run_costs, run_usage
+from lake.usage import run_costs, run_usage
 from report.charts.figures import KIND_LOOKS, ORACLE_KIND
+from report.coverage import coverage_by_step
 from report.editions import EDITION_TAG
 from report.format import slug
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from evaluate.results.board import PrintedTable, primary_name, print_tables
+from evaluate.results.board import PrintedTable, number_of, primary_name, print_tables
 from lake.benchmarks import check_benchmark, known_tasks, protocols_called, protocols_of, tasks_of
 from lake.catalog.protocol import Protocol
 from lake.console import DEFAULT_LAKE, Console, LakeOption, setting, split_systems
@@ -15,7 +15,7 @@ from lake.errors import Exit, GoldspanError, lookup, typed, unknown_name
 from lake.pools import of_where, parse_items, with_items
 from lake.store import Lake
 from lake.tables import FINAL, RANKING
-from lake.text import counted, escaped, number_of
+from lake.text import counted, escaped
 
 app = typer.Typer()
 

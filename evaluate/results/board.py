@@ -21,7 +21,7 @@ from lake.errors import Exit, GoldspanError
 from lake.pools import Where, is_picked, of_where
 from lake.store import Lake
 from lake.tables.evaluated import Scores
-from lake.text import counted, escaped, group_name, number_of
+from lake.text import NO_VALUE, counted, escaped, group_name
 
 
 @dataclass(frozen=True)
@@ -228,6 +228,11 @@ def primary_name(protocol: Protocol) -> str:
 def slice_label(name: str, value: str) -> str:
     """A slice's value for printing: `level line`, or `all items`."""
     return "all items" if name == value else f"{name} {value}"
+
+
+def number_of(value: float | None, form: str = ".3f") -> str:
+    """A number for printing, by default a score."""
+    return NO_VALUE if value is None else format(value, form)
 
 
 def item_counts(row: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ from evaluate.results.board import (
     best_first,
     is_of_items,
     item_counts,
+    number_of,
     primary_metric,
     primary_name,
     rows_of_board,
@@ -24,7 +25,7 @@ from lake.catalog.protocol import Protocol, Task
 from lake.errors import typed
 from lake.pools import is_picked
 from lake.store import Lake
-from lake.text import NO_VALUE, counted, group_name, listed, number_of
+from lake.text import NO_VALUE, counted, group_name, listed
 from lake.usage import USED, first_gold, pareto_front, run_costs, run_usage
 from lake.verdict import DIFFERENCE, Line, by_pair, repair_sentence, verdict_on, which_matters_more
 

@@ -18,13 +18,14 @@ import typer
 from scipy.special import stdtrit
 
 from evaluate.results import regions
+from evaluate.results.board import number_of
 from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.console import Console, JsonOption, MemoryOption, QuietOption, setting, split_names
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, parsed_json
-from lake.text import counted, escaped, number_of
+from lake.text import counted, escaped
 
 app = typer.Typer()
 

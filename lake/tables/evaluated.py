@@ -59,14 +59,10 @@ class Aggregates(dy.Schema):
 
 
 LEDGER_TITLES = {
-    "found": "found",
-    "past_budget": "ranked too low",
-    "seen": "read, then dropped",
-    "other_lines": "right file, other lines",
-    "not_returned": "file never returned",
-    "unreachable": "not in the index",
-    "no_answer": "no answer",
-}
+    "found": "found", "past_budget": "ranked too low", "seen": "read, then dropped",
+    "other_lines": "right file, other lines", "not_returned": "file never returned",
+    "unreachable": "not in the index", "no_answer": "no answer",
+}  # fmt: skip
 """Class of the ledger → its title, in the order of the bars."""
 
 

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from lake.store import Lake
-from lake.usage import MAX_STEPS, coverage_by_step
+from report.coverage import MAX_STEPS, coverage_by_step
 from tests.frames import write
 
 PROTOCOL = "contextbench@docs-v1"
