@@ -165,10 +165,10 @@ def keep_ledgers(item_parts: Sequence[ItemPart], systems: pl.DataFrame) -> None:
 def _gold_files(item_part: ItemPart, protocol: Protocol) -> pl.DataFrame:
     """The gold files that exist: item_id, pool_id, path, sha256, n_lines."""
     pools = item_part.items.lazy().select("item_id", "pool_id")
-    named = item_part.gold_of(protocol.gold).lazy().select("item_id", "path").unique().join(pools, on="item_id")
-    files = load_files(item_part.lake, named.select("pool_id", "path").unique().collect())
+    of_gold = item_part.gold_of(protocol.gold).lazy().select("item_id", "path").unique().join(pools, on="item_id")
+    files = load_files(item_part.lake, of_gold.select("pool_id", "path").unique().collect())
     n_lines = contents_of(item_part.lake, files["sha256"], ["n_lines"]).lazy()
-    return named.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
+    return of_gold.join(files.lazy(), on=["pool_id", "path"]).join(n_lines, on="sha256").collect()
 
 
 def _ledger(

@@ -175,7 +175,7 @@ def with_others(
             by_query = np.argsort(np.argsort(-scores, axis=0, kind="stable"), axis=0)
             # A document that shares no word with a query ranks last for it.
             ranks = np.where(scores > 0, by_query, len(ranked)).min(axis=1)
-            ranked = [ranked[place] for place in np.argsort(ranks, kind="stable")]
+            ranked = [ranked[number] for number in np.argsort(ranks, kind="stable")]
         n_added = len(places) if kind.startswith(WITH) else len(own)
         added = sorted((places[sha256], sha256) for sha256 in ranked[:n_added])
         for position, (path, sha256) in enumerate([*own.items(), *added] if added else []):
