@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -128,8 +129,11 @@ def entry_on_disk(file: Path, path: str) -> Entry:
 
 def read_document(path: str, stream: IO[bytes]) -> bytes:
     """All bytes of a file's stream; raises `UnreadableFileError` if they are more than `MAX_DOCUMENT_BYTES`."""
-    data = bytearray()
-    while len(data) <= MAX_DOCUMENT_BYTES:
+    data, n_bytes = bytearray(), 0
+    if stream.seekable():
+        n_bytes = stream.seek(0, SEEK_END)
+        stream.seek(0)
+    while max(n_bytes, len(data)) <= MAX_DOCUMENT_BYTES:
         # In blocks, so that no more memory is taken than there are bytes.
         if not (block := stream.read(_BLOCK_BYTES)):
             return bytes(data)
